@@ -13,8 +13,10 @@ REVIEWS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 # For so long an answer counts.
 KNOWN_SECONDS = 60.0
 # What a path needs of `nodes`, any of these: the page "Kubelet authentication/authorization". Logs of containers are
-# part of all that has no name of its own.
+# part of all that has no name of its own, and so are commands in them.
 HEALTH, OTHER = ("healthz", "proxy"), ("proxy",)
+# Of calls, as the API has them.
+VERBS = {"GET": "get", "POST": "create"}
 
 
 class Caller(NamedTuple):
@@ -33,23 +35,23 @@ def of_certificate(told: Mapping[str, Any] | None) -> Caller | None:
 class Callers:
     def __init__(self, api: Kube, node: str) -> None:
         self.api, self.node = api, node
-        self.known: dict[tuple[Caller, str], tuple[bool, float]] = {}
+        self.known: dict[tuple[Caller, str, str], tuple[bool, float]] = {}
 
-    def may(self, who: Caller, needed: tuple[str, ...]) -> bool:
+    def may(self, who: Caller, verb: str, needed: tuple[str, ...]) -> bool:
         """Raises OSError, Answer."""
-        return any(self.has(who, one) for one in needed)
+        return any(self.has(who, verb, one) for one in needed)
 
-    def has(self, who: Caller, subresource: str) -> bool:
-        now = time.monotonic()
-        verdict, until = self.known.get((who, subresource), (False, 0.0))
+    def has(self, who: Caller, verb: str, subresource: str) -> bool:
+        now, key = time.monotonic(), (who, verb, subresource)
+        verdict, until = self.known.get(key, (False, 0.0))
         if until < now:
-            verdict = self.review(who, subresource)
-            fresh = {key: value for key, value in self.known.copy().items() if value[1] >= now}
-            self.known = {**fresh, (who, subresource): (verdict, now + KNOWN_SECONDS)}
+            verdict = self.review(who, verb, subresource)
+            fresh = {one: value for one, value in self.known.copy().items() if value[1] >= now}
+            self.known = {**fresh, key: (verdict, now + KNOWN_SECONDS)}
         return verdict
 
-    def review(self, who: Caller, subresource: str) -> bool:
-        what = {"verb": "get", "version": "v1", "resource": "nodes", "subresource": subresource, "name": self.node}
+    def review(self, who: Caller, verb: str, subresource: str) -> bool:
+        what = {"verb": verb, "version": "v1", "resource": "nodes", "subresource": subresource, "name": self.node}
         spec = {"user": who.name, "groups": [*who.groups, "system:authenticated"], "resourceAttributes": what}
         head = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview"}
         return bool(self.api.ask("POST", REVIEWS, {**head, "spec": spec})["status"]["allowed"])

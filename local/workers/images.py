@@ -97,6 +97,12 @@ def program(image: str, word: str) -> str | None:
     return shutil.which(known.programs[word], path=PATH) if known else word
 
 
+def any_program(image: str, word: str) -> str | None:
+    """The same, but a word of no program of the image is looked for where the container sees, too."""
+    known = of(image)
+    return program(image, word) if known and word in known.programs else word
+
+
 def missing(pod: dict[str, Any]) -> dict[str, str]:
     """Container → what to say of the program that it needs and that this machine lacks."""
     return {

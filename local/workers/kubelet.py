@@ -116,7 +116,7 @@ class Kubelet:
         if not self.server.good():
             self.obtain(self.server, api)
         who = self.config.client_authority, Callers(api, self.name)
-        served = log_server.Served(self.flags.node_ip, self.server.current, *who, pods.log)
+        served = log_server.Served(self.flags.node_ip, self.server.current, *who, pods)
         background(lambda: log_server.run(served))
         self.keep_new(self.server, api)
 

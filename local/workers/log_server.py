@@ -1,25 +1,31 @@
-"""The kubelet's own port: over HTTPS, what containers have printed, and that it is well. It has no other paths."""
+"""The kubelet's own port: over HTTPS, what containers have printed, commands in them, and that it is well.
+
+It has no other paths.
+"""
 
 import http.server
 import select
 import ssl
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from kube_http import Answer
 
-from . import callers, container_logs
+from . import callers, container_logs, remote_command
 from .callers import Callers
 from .container_logs import Log, NoLog, Wanted
+from .containers import NotRunning
+from .line import Line, upgraded
 from .node import PORT
+from .pod_container import PodContainer
 from .unit import say
+from .websocket import Refused
 
-PLAYED = "is only simulated on this machine: nothing runs, so nothing is printed"
 # Nobody else asks for the port, but an address may come late.
 RETRY_SECONDS = 30.0
 # A line that is silent for so long is closed; the API server's own end after 90 s.
@@ -29,17 +35,27 @@ LOOK_SECONDS = 0.2
 # a thousand awakenings a second.
 TURN_SECONDS = 3600.0
 
-Find = Callable[[str, str, str, Wanted], Log]
+PATHS = "local machines answer on /containerLogs, /exec and /healthz only"
+
+
+class Pods(Protocol):
+    """What the port needs of those that really run."""
+
+    def log(self, namespace: str, name: str, container: str, asked: Wanted) -> Log:
+        """Raises NoLog."""
+
+    def inside(self, namespace: str, name: str, container: str) -> PodContainer:
+        """One that runs. Raises NotRunning."""
 
 
 class Served(NamedTuple):
-    """`certificate` has the key, too; by `authority` those of callers are good; `find` raises NoLog."""
+    """`certificate` has the key, too; by `authority` those of callers are good."""
 
     address: str
     certificate: Path
     authority: Path
     callers: Callers
-    find: Find
+    pods: Pods
 
 
 def run(served: Served) -> None:
@@ -106,15 +122,40 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.tell(*why)
         if words == ["healthz"]:
             return self.tell(HTTPStatus.OK, "ok")
-        if len(words) != 4 or words[0] != "containerLogs":
-            return self.tell(HTTPStatus.NOT_FOUND, "local machines answer on /containerLogs and /healthz only")
+        query = parse_qs(url.query, keep_blank_values=True)
+        match words:
+            case ["containerLogs", namespace, pod, container]:
+                return self.log(namespace, pod, container, query)
+            case ["exec", namespace, pod, container]:
+                return self.command_in(namespace, pod, container, query)
+            case _:
+                return self.tell(HTTPStatus.NOT_FOUND, PATHS)
+
+    def log(self, namespace: str, pod: str, container: str, query: dict[str, list[str]]) -> None:
         try:
-            asked = container_logs.wanted(parse_qs(url.query, keep_blank_values=True))
-            log = self.server.served.find(words[1], words[2], words[3], asked)
+            asked = container_logs.wanted(query)
+            log = self.server.served.pods.log(namespace, pod, container, asked)
         except (ValueError, NoLog) as error:
             # Only of this status the API server passes the text on.
             return self.tell(HTTPStatus.BAD_REQUEST, str(error))
         return self.stream(container_logs.read(log, asked, self.rest))
+
+    def command_in(self, namespace: str, pod: str, container: str, query: dict[str, list[str]]) -> None:
+        """The thread starts no other from then on, and the command ends with it."""
+        try:
+            asked = remote_command.wanted(query)
+            inside = self.server.served.pods.inside(namespace, pod, container)
+            line = self.upgraded(remote_command.PROTOCOLS)
+        except (ValueError, NotRunning, Refused) as error:
+            return self.tell(HTTPStatus.BAD_REQUEST, str(error))
+        return remote_command.serve(line, inside, asked)
+
+    def upgraded(self, protocols: tuple[str, ...]) -> Line:
+        """Raises Refused, OSError."""
+        try:
+            return upgraded(self, self.connection, protocols)
+        except Refused as error:
+            raise Refused(f"{error}: API servers ask local machines for one from Kubernetes 1.36 on") from None
 
     def do_POST(self) -> None:
         self.do_GET()
@@ -124,12 +165,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         who = callers.of_certificate(self.connection.getpeercert())
         if who is None:
             return HTTPStatus.UNAUTHORIZED, "Unauthorized"
+        verb = callers.VERBS[self.command]
         try:
-            if self.server.served.callers.may(who, needed):
+            if self.server.served.callers.may(who, verb, needed):
                 return None
         except (OSError, Answer) as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, f"Authorization error: {error}"
-        what = f"verb=get, resource=nodes, subresource(s)=[{' '.join(needed)}]"
+        what = f"verb={verb}, resource=nodes, subresource(s)=[{' '.join(needed)}]"
         return HTTPStatus.FORBIDDEN, f"Forbidden (user={who.name}, {what})"
 
     def tell(self, status: HTTPStatus, text: str) -> None:

@@ -9,6 +9,8 @@ from .hardware import GI, Hardware, in_bytes, in_cores
 PORT = 10250
 # Volumes are attached by their controller: the real one's default.
 ANNOTATIONS = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}
+# The API server hands WebSockets on to nodes that declare it (KEP-4006); one before 1.36 forgets it.
+FEATURES = ["ExtendWebSocketsToKubelet"]
 # Type → status and reason while all is well; `Ready` comes later, by kwok.
 CONDITIONS = {
     "MemoryPressure": ("False", "KubeletHasSufficientMemory"),
@@ -65,6 +67,7 @@ def status(flags: Flags, config: Configuration, hardware: Hardware) -> dict[str,
         ],
         "capacity": capacity(config.most_pods, hardware),
         "allocatable": allocatable(config.most_pods, config.reserved, hardware),
+        "declaredFeatures": FEATURES,
         "daemonEndpoints": {"kubeletEndpoint": {"Port": PORT}},
         "nodeInfo": {
             "architecture": hardware.architecture,

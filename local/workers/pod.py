@@ -13,7 +13,7 @@ from kube_http import Answer
 
 from . import container_logs, fields, images, names
 from .background import vital
-from .containers import Broken, Running, last_words
+from .containers import Broken, NotRunning, Running, last_words
 from .environment import Lacking
 from .pod_container import INIT, MAIN, SIDECAR, PodContainer, pod_containers
 from .probes import KINDS, Prober, Verdict
@@ -61,10 +61,21 @@ class Life:
 
     def output(self, name: str, *, previous: bool) -> container_logs.Log:
         """What a container of it has printed. Raises container_logs.NoLog."""
-        container = next((one for one in self.containers if one.name == name), None)
+        container = self.named(name)
         if container is None:
             raise container_logs.NoLog(f'container "{name}" in pod "{self.api.meta["name"]}" not found')
         return container_logs.find(self.logs, self.api.meta["name"], container, previous=previous)
+
+    def inside(self, name: str) -> PodContainer:
+        """A container of it that runs. Raises NotRunning."""
+        container = self.named(name)
+        if container is None or not container.running:
+            why = "not found" if container is None else "is not running"
+            raise NotRunning(f'container "{name}" in pod "{self.api.meta["name"]}" {why}')
+        return container
+
+    def named(self, name: str) -> PodContainer | None:
+        return next((one for one in self.containers if one.name == name), None)
 
     # In its own.
 

@@ -5,15 +5,18 @@ from urllib.parse import urlencode
 
 from kube_http import Json
 
-from . import background, containers, images, log_server, volumes
+from . import background, containers, images, volumes
 from .container_logs import Log, NoLog, Wanted
+from .containers import NotRunning
 from .devices import Advertised
 from .pod import Life
+from .pod_container import PodContainer
 from .report import Node
 
 PODS = "/api/v1/pods"
 # Logs of so many pods that have gone stay on the machine.
 MOST_OLD_LOGS = 20
+PLAYED = "is only simulated on this machine: nothing runs"
 
 
 class Pods:
@@ -58,11 +61,22 @@ class Pods:
 
     def log(self, namespace: str, name: str, container: str, asked: Wanted) -> Log:
         """Called from other threads. Raises NoLog."""
+        life = self.named(namespace, name)
+        if not life:
+            raise NoLog(f"the pod {namespace}/{name} {PLAYED}, so nothing is printed")
+        return life.output(container, previous=asked.previous)
+
+    def inside(self, namespace: str, name: str, container: str) -> PodContainer:
+        """A container that runs. Called from other threads. Raises NotRunning."""
+        life = self.named(namespace, name)
+        if not life:
+            raise NotRunning(f"the pod {namespace}/{name} {PLAYED}")
+        return life.inside(container)
+
+    def named(self, namespace: str, name: str) -> Life | None:
+        """The last of several by one name is the one that the API has."""
         lives = [one for one in self.lives.copy().values() if one.title == f"{namespace}/{name}"]
-        if not lives:
-            raise NoLog(f"the pod {namespace}/{name} {log_server.PLAYED}")
-        # The last of several by one name is the one that the API has.
-        return lives[-1].output(container, previous=asked.previous)
+        return lives[-1] if lives else None
 
     def clear(self, found: Iterable[str]) -> None:
         """Takes away what an earlier kubelet left of pods that have gone meanwhile."""

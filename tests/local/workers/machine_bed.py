@@ -4,6 +4,7 @@ They are hosts of a site, which join by their enrolments' tokens.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -46,6 +47,7 @@ from tests.components.pools import joining_cluster as bed
 for one in things:
     bed.apply(bed.cluster.admin, one)
 """
+# Its words, for all who run it there.
 KUBECTL = """
 import subprocess, time
 from tests.components.pools import joining_cluster as bed
@@ -57,8 +59,17 @@ who = {
     "client-key": one.folder / "admin.key",
     "cache-dir": one.folder / "kubectl",
 }
-words = [str(bed.BIN / "kubectl"), *(f"--{name}={value}" for name, value in who.items()), *words]
-running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+words = [*before, str(bed.BIN / "kubectl"), *(f"--{name}={value}" for name, value in who.items()), *words]
+"""
+SHOWN = """
+import contextlib, threading
+running = subprocess.Popen(
+    words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+)
+def give():
+    with contextlib.suppress(BrokenPipeError), running.stdin:
+        running.stdin.write(given)
+threading.Thread(target=give).start()
 lines, times = [], []
 for line in running.stdout:
     lines.append(line)
@@ -173,5 +184,6 @@ def proxies(*boxes: Box) -> None:
         asked(box, "/api/v1/namespaces/kube-system/pods", "POST", one)
 
 
-def kubectl(box: Box, *words: str) -> Shown:
-    return Shown(*box.host(KUBECTL, words=list(words)))
+def kubectl(box: Box, *words: str, given: str = "", before: Sequence[str] = ()) -> Shown:
+    """`given` is piped in; `before` are the words of a program that runs it."""
+    return Shown(*box.host(KUBECTL + SHOWN, words=list(words), given=given, before=list(before)))

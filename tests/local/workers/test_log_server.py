@@ -14,7 +14,9 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 
 from local.workers.callers import Caller, Callers
 from local.workers.container_logs import Log, NoLog, Wanted
+from local.workers.containers import NotRunning
 from local.workers.log_server import LogServer, Served
+from local.workers.pod_container import PodContainer
 from tests.components.pools.joining_client import eventually
 from tests.support.node_certificates import Pair, certificate
 
@@ -41,7 +43,7 @@ class Port:
         self.renew()
         (folder / "0.log").write_text("one\n")
         callers = Callers(self.api, "host-2.lab")  # type: ignore[arg-type]
-        self.server = LogServer(Served("127.0.0.1", self.certificate, self.authority, callers, self.find), 0)
+        self.server = LogServer(Served("127.0.0.1", self.certificate, self.authority, callers, self), 0)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def renew(self) -> str:
@@ -50,10 +52,13 @@ class Port:
         made.file(self.folder)
         return f"{made.certificate.serial_number:X}"
 
-    def find(self, namespace: str, pod: str, container: str, _asked: Wanted) -> Log:
+    def log(self, namespace: str, pod: str, container: str, _asked: Wanted) -> Log:
         if (namespace, pod, container) != ("default", "one", "main"):
             raise NoLog(f"{namespace}/{pod} {container}: no such log")
         return Log(self.folder / "0.log", lambda: self.ended)
+
+    def inside(self, namespace: str, pod: str, container: str) -> PodContainer:
+        raise NotRunning(f"{namespace}/{pod} {container}: nothing runs")
 
     def line(self, who: Pair | None) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=self.authority)
@@ -115,17 +120,28 @@ def test_it_refuses_all_others(port: Port) -> None:
         403,
         "Forbidden (user=system:node:host-1.lab, verb=get, resource=nodes, subresource(s)=[proxy])",
     )
+    exec_path = "/exec/default/one/main?command=true&output=1"
+    for method, verb in (("GET", "get"), ("POST", "create")):
+        status, text = port(certificate("system:node:host-1.lab", ROOT), exec_path, method)
+        assert (status, f"verb={verb}, resource=nodes, subresource(s)=[proxy]" in text) == (403, True)
+    assert [one["resourceAttributes"]["verb"] for one in port.api.asked] == ["get", "create"]
     for who in (certificate(MAY, STRANGER), certificate(MAY, ROOT, purpose=ExtendedKeyUsageOID.SERVER_AUTH)):
         with pytest.raises((ssl.SSLError, ConnectionError)):
             port(who, LOG)
-    assert Caller(MAY, ()) not in {who for who, _ in port.server.served.callers.known}
+    assert Caller(MAY, ()) not in {who for who, *_ in port.server.served.callers.known}
 
 
 def test_what_is_not_there_is_said(port: Port) -> None:
     assert port(ALLOWED, "/containerLogs/default/other/main") == (400, "default/other main: no such log")
     status, text = port(ALLOWED, f"{LOG}?timestamps=true")
     assert (status, text.partition(",")[0]) == (400, "local machines keep lines without their times")
-    for method, path in (("GET", "/pods"), ("POST", "/exec/default/one/main"), ("GET", "/containerLogs/one")):
+    for query, why in (
+        ("command=true&output=1", "default/other main: nothing runs"),
+        ("output=1", "no command is given"),
+        ("command=true", "you must specify at least 1 of stdin, stdout, stderr"),
+    ):
+        assert port(ALLOWED, f"/exec/default/other/main?{query}", "POST") == (400, why)
+    for method, path in (("GET", "/pods"), ("POST", "/attach/default/one/main"), ("GET", "/containerLogs/one")):
         assert port(ALLOWED, path, method)[0] == 404
 
 
