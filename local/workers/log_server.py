@@ -1,4 +1,4 @@
-"""The kubelet's own port: over HTTPS, what containers have printed, commands in them, and that it is well.
+"""The kubelet's own port: over HTTPS, what containers have printed, commands in them, their ports, and that it is well.
 
 It has no other paths.
 """
@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from kube_http import Answer
 
-from . import callers, container_logs, remote_command
+from . import callers, container_logs, port_forward, remote_command
 from .callers import Callers
 from .container_logs import Log, NoLog, Wanted
 from .containers import NotRunning
@@ -35,7 +35,7 @@ LOOK_SECONDS = 0.2
 # a thousand awakenings a second.
 TURN_SECONDS = 3600.0
 
-PATHS = "local machines answer on /containerLogs, /exec and /healthz only"
+PATHS = "local machines answer on /containerLogs, /exec, /portForward and /healthz only"
 
 
 class Pods(Protocol):
@@ -46,6 +46,9 @@ class Pods(Protocol):
 
     def inside(self, namespace: str, name: str, container: str) -> PodContainer:
         """One that runs. Raises NotRunning."""
+
+    def runs(self, namespace: str, name: str) -> None:
+        """Raises NotRunning if the pod does not."""
 
 
 class Served(NamedTuple):
@@ -128,6 +131,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.log(namespace, pod, container, query)
             case ["exec", namespace, pod, container]:
                 return self.command_in(namespace, pod, container, query)
+            case ["portForward", namespace, pod]:
+                return self.port_of(namespace, pod)
             case _:
                 return self.tell(HTTPStatus.NOT_FOUND, PATHS)
 
@@ -149,6 +154,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
         except (ValueError, NotRunning, Refused) as error:
             return self.tell(HTTPStatus.BAD_REQUEST, str(error))
         return remote_command.serve(line, inside, asked)
+
+    def port_of(self, namespace: str, pod: str) -> None:
+        try:
+            self.server.served.pods.runs(namespace, pod)
+            line = self.upgraded(port_forward.PROTOCOLS)
+        except (NotRunning, Refused) as error:
+            return self.tell(HTTPStatus.BAD_REQUEST, str(error))
+        return port_forward.serve(line, f"{namespace}/{pod}")
 
     def upgraded(self, protocols: tuple[str, ...]) -> Line:
         """Raises Refused, OSError."""

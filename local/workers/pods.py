@@ -68,10 +68,18 @@ class Pods:
 
     def inside(self, namespace: str, name: str, container: str) -> PodContainer:
         """A container that runs. Called from other threads. Raises NotRunning."""
-        life = self.named(namespace, name)
-        if not life:
-            raise NotRunning(f"the pod {namespace}/{name} {PLAYED}")
-        return life.inside(container)
+        return self.real(namespace, name).inside(container)
+
+    def runs(self, namespace: str, name: str) -> None:
+        """Called from other threads. Raises NotRunning if the pod does not."""
+        if not any(one.running for one in self.real(namespace, name).containers):
+            raise NotRunning(f'no container in pod "{name}" is running')
+
+    def real(self, namespace: str, name: str) -> Life:
+        """Raises NotRunning."""
+        if life := self.named(namespace, name):
+            return life
+        raise NotRunning(f"the pod {namespace}/{name} {PLAYED}")
 
     def named(self, namespace: str, name: str) -> Life | None:
         """The last of several by one name is the one that the API has."""

@@ -159,6 +159,13 @@ def gone(box: Box, name: str) -> bool:
     return name not in [one["metadata"]["name"] for one in asked(box, f"{DEFAULT}/pods")["items"]]
 
 
+def leave(box: Box, *names: str) -> None:
+    for name in names:
+        asked(box, f"{DEFAULT}/pods/{name}", "DELETE")
+    for name in names:
+        retried(lambda name=name: gone(box, name))
+
+
 class Shown(NamedTuple):
     """`times` are those at which its lines came."""
 

@@ -12,9 +12,8 @@ from tests.local.machines.host import Box
 from tests.local.workers.machine_bed import (
     KUBECTL,
     Shown,
-    asked,
-    gone,
     kubectl,
+    leave,
     made,
     node,
     part,
@@ -22,7 +21,6 @@ from tests.local.workers.machine_bed import (
     retried,
     status,
 )
-from tests.local.workers.real_pods import DEFAULT
 from tests.local.workers.runs import code, run_pod
 
 # A terminal of a person's, whose size changes once the command has told the first one.
@@ -79,18 +77,11 @@ def machine(box: Box) -> Iterator[Box]:
     # Once its port answers.
     retried(lambda: inside(box, "true").code == 0)
     yield box
-    left(box, "tool")
+    leave(box, "tool")
 
 
 def inside(box: Box, *words: str, user: str = "", **more: Any) -> Shown:
     return kubectl(box, *([f"--as={user}"] if user else []), "exec", "tool", "--", *words, **more)
-
-
-def left(box: Box, *names: str) -> None:
-    for name in names:
-        asked(box, f"{DEFAULT}/pods/{name}", "DELETE")
-    for name in names:
-        retried(lambda name=name: gone(box, name))
 
 
 def test_the_exit_code_of_a_command_is_kubectl_s(machine: Box) -> None:
@@ -164,7 +155,7 @@ def test_a_command_ends_with_its_caller_or_with_its_container(machine: Box) -> N
     made(machine, run_pod("brief", node(machine), WAITS))
     retried(lambda: status(machine, "brief").get("phase") == "Running")
     assert kubectl(machine, "exec", "brief", "--", "sh", "-c", "kill 1; sleep 60").code == 137
-    left(machine, "brief")
+    leave(machine, "brief")
 
 
 def test_who_may_not_is_refused(machine: Box) -> None:
@@ -194,7 +185,7 @@ def test_what_does_not_run_or_is_asked_for_otherwise_is_told(machine: Box) -> No
         "a WebSocket is needed, not spdy/3.1: API servers ask local machines for one from Kubernetes 1.36 on"
         in shown.text
     )
-    left(machine, "crowd", "slow")
+    leave(machine, "crowd", "slow")
 
 
 def test_a_node_declares_that_it_takes_websockets(machine: Box) -> None:

@@ -60,6 +60,9 @@ class Port:
     def inside(self, namespace: str, pod: str, container: str) -> PodContainer:
         raise NotRunning(f"{namespace}/{pod} {container}: nothing runs")
 
+    def runs(self, namespace: str, pod: str) -> None:
+        raise NotRunning(f"{namespace}/{pod}: nothing runs")
+
     def line(self, who: Pair | None) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=self.authority)
         context.check_hostname = False

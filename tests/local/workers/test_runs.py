@@ -13,8 +13,8 @@ from tests.local.workers.machine_bed import (
     API,
     applied,
     asked,
-    gone,
     kubectl,
+    leave,
     made,
     node,
     part,
@@ -49,13 +49,6 @@ def where(box: Box) -> str:
 
 def reached(box: Box, name: str, phase: str) -> Any:
     return retried(lambda: (found := status(box, name)).get("phase") == phase and found)
-
-
-def leave(box: Box, *names: str) -> None:
-    for name in names:
-        asked(box, f"{DEFAULT}/pods/{name}", "DELETE")
-    for name in names:
-        retried(lambda name=name: gone(box, name))
 
 
 def test_its_containers_are_processes_in_the_machine_s_root_which_they_cannot_change(machine: Box) -> None:
