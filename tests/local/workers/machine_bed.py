@@ -70,10 +70,13 @@ def give():
     with contextlib.suppress(BrokenPipeError), running.stdin:
         running.stdin.write(given)
 threading.Thread(target=give).start()
+late = threading.Timer(120, running.kill)
+late.start()
 lines, times = [], []
 for line in running.stdout:
     lines.append(line)
     times.append(time.monotonic())
+late.cancel()
 result = [running.wait(), "".join(lines), times]
 """
 

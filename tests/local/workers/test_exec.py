@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,15 +24,18 @@ from tests.local.workers.machine_bed import (
 )
 from tests.local.workers.runs import code, run_pod
 
+SIZES = ("31 97", "40 120")
 # A terminal of a person's, whose size changes once the command has told the first one.
 TYPED = """
-import fcntl, os, signal, struct, termios
+import fcntl, os, signal, struct, termios, threading
 ours, theirs = os.openpty()
 def size(rows, columns):
     fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 size(31, 97)
 running = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs)
 os.close(theirs)
+late = threading.Timer(60, running.kill)
+late.start()
 text, steps = "", [("31 97", lambda: (size(40, 120), running.send_signal(signal.SIGWINCH))), ("40 120", None)]
 while True:
     try:
@@ -41,6 +45,7 @@ while True:
     if steps and steps[0][0] in text:
         act = steps.pop(0)[1]
         act() if act else os.write(ours, b"typed\\n")
+late.cancel()
 result = [running.wait(), text]
 """
 WAITS = ["sh", "-c", "trap 'exit 0' TERM; while :; do sleep 0.1; done"]
@@ -115,6 +120,24 @@ def test_it_is_where_the_container_is(machine: Box) -> None:
     }
 
 
+def test_it_has_the_container_s_user_who_may_open_its_terminal_again(machine: Box) -> None:
+    made(machine, run_pod("plain", node(machine), WAITS, securityContext={"runAsUser": 65534}))
+    retried(lambda: status(machine, "plain").get("phase") == "Running")
+    mapped = machine.sh("cat /proc/self/uid_map").out.split()[2] != "1"
+    assert kubectl(machine, "exec", "plain", "--", "id", "-u").text == ("65534\n" if mapped else "0\n")
+    words = ["exec", "-it", "plain", "--", "sh", "-c", "id -u > $(tty); exit 4"]
+    ended, text = machine.host(KUBECTL + TYPED, words=words, before=[])
+    assert (ended, text.splitlines()[0]) == (4, "65534" if mapped else "0")
+    leave(machine, "plain")
+
+
+def test_files_are_copied_both_ways(machine: Box, tmp_path: Path) -> None:
+    (tmp_path / "given").write_text("weights\n")
+    assert kubectl(machine, "cp", str(tmp_path / "given"), "tool:/tmp/given").code == 0
+    assert kubectl(machine, "cp", "tool:/tmp/given", str(tmp_path / "back")).code == 0
+    assert (tmp_path / "back").read_text() == "weights\n"
+
+
 def test_what_is_piped_in_arrives_and_ends(machine: Box) -> None:
     shown = kubectl(machine, "exec", "-i", "tool", "--", "sh", "-c", "cat; echo end", given="one\ntwo\n")
     assert (shown.code, shown.text) == (0, "one\ntwo\nend\n")
@@ -125,10 +148,12 @@ def test_what_is_piped_in_arrives_and_ends(machine: Box) -> None:
 
 
 def test_a_terminal_has_the_person_s_size_and_takes_what_is_typed(machine: Box) -> None:
-    script = "stty size; until [ \"$(stty size)\" = '40 120' ]; do sleep 0.1; done; stty size; read word; "
-    words = ["exec", "-it", "tool", "--", "sh", "-c", f"{script} echo $word $TERM $(tty); ps -o tty= $$; exit 5"]
-    status, text = machine.host(KUBECTL + TYPED, words=words, before=[])
-    assert status == 5
+    # A size arrives when it arrives, the first one, too.
+    script = "".join(f"until [ \"$(stty size)\" = '{size}' ]; do sleep 0.1; done; stty size; " for size in SIZES)
+    script += "read word; echo $word $TERM $(tty); ps -o tty= $$; exit 5"
+    words = ["exec", "-it", "tool", "--", "sh", "-c", script]
+    ended, text = machine.host(KUBECTL + TYPED, words=words, before=[])
+    assert ended == 5
     lines = text.splitlines()
     assert lines[:3] == ["31 97", "40 120", "typed"], "the last is the echo of the terminal"
     answer, terminal = lines[3].rsplit(maxsplit=1)
