@@ -100,7 +100,7 @@ class Kube:
                 process.kill()
 
     def become(self, *words: str) -> NoReturn:
-        """This process is kubectl from now on, with its terminal and its exit code."""
+        """Makes kubectl of this process, with its terminal and its exit code."""
         descriptor = os.memfd_create("kubeconfig", 0)
         os.write(descriptor, self.config.encode())
         sys.stdout.flush()

@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 from typing import Any
 
 import pytest
@@ -117,7 +118,7 @@ def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_co
 def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Researcher, queued: Queued) -> None:
     folder = ann.home / "sleeps"
     folder.mkdir()
-    (folder / "sleep.sh").write_text("echo begun; sleep 600\n")
+    (folder / "sleep.sh").write_text("echo begun; python3 -m http.server 18123 >/dev/null 2>&1 & sleep 600\n")
     running = ann.start("run", "--folder", str(folder), *ONE_GPU, "--name", "sleeps", "--", "sh", "sleep.sh")
     assert running.stdout
     assert eventually(running.stdout.readline, 120) is not None
@@ -132,6 +133,15 @@ def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Res
     (after,) = queued.get("-n", "team-lab", "pods", "-l", "landbridge.dev/run=sleeps")["items"]
     assert (before["metadata"]["uid"], "Running") == (after["metadata"]["uid"], after["status"]["phase"])
     assert "begun" in ann.run("logs", "sleeps").stdout
+    inside = ann.run("exec", "sleeps", "--", "sh", "-c", "echo $RUN_NAME in $PWD; exit 4", code=4)
+    assert inside.stdout == "sleeps in /code\n"
+    forwarding = ann.start("forward", "sleeps", "18124:18123")
+    assert forwarding.stdout
+    assert "18124 -> 18123" in forwarding.stdout.readline()
+    fetch = "from urllib.request import urlopen; print(urlopen('http://127.0.0.1:18124/sleep.sh').read().decode())"
+    assert "echo begun" in queued.cloud.inside(sys.executable, "-c", fetch)
+    forwarding.terminate()
+    forwarding.communicate(timeout=60)
     ann.run("stop", "sleeps")
     eventually(lambda: "sleeps" not in job_sets(queued), 120)
     gone = ann.run("logs", "sleeps", code=2).stderr
