@@ -21,7 +21,7 @@ from landbridge.errors import LandbridgeError, UsageError
 from landbridge.queue.look import look
 from landbridge.waiting import NotYet, until
 
-from . import ssh
+from . import keys
 from .hosts import hosts
 from .manifest import Launched, manifest
 from .offer import Offer, offer
@@ -120,10 +120,10 @@ def create(person: Person, launched: Launched, records: Records) -> None:
         return True
 
     until(created, AWAY_SECONDS, 2.0, lambda ails: _away(person, launched.name, ails))
-    if launched.template.ssh:
+    if launched.template.ssh or launched.run.redis:
         made = person.kube.get(JOB_SETS, launched.name, f"--namespace={person.namespace}")
-        if person.kube.find("secret", ssh.secret_name(launched.name), f"--namespace={person.namespace}") is None:
-            person.kube.done("create", "--filename=-", stdin=json.dumps(ssh.secret(made)))
+        if person.kube.find("secret", keys.secret_name(launched.name), f"--namespace={person.namespace}") is None:
+            person.kube.done("create", "--filename=-", stdin=json.dumps(keys.secret(made)))
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:

@@ -15,7 +15,7 @@ from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
 from fleet import team_storage
 
-from . import ssh
+from . import keys
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -89,7 +89,8 @@ def manifest(one: Launched) -> Manifest:
 
 def _parts(one: Launched) -> dict[str, Part]:
     """Those of its template, and its Valkey."""
-    own = Part(hosts=1, gpus="none", command=["valkey-server", "--port", str(REDIS_PORT), "--save", ""])
+    words = ["valkey-server", "--port", str(REDIS_PORT), "--save", "", "--requirepass", "$(REDIS_PASSWORD)"]
+    own = Part(hosts=1, gpus="none", command=words)
     return {**one.template.parts, **({REDIS: own} if one.run.redis else {})}
 
 
@@ -133,8 +134,8 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
     mounts: list[Manifest] = [{"name": CODE_VOLUME, "mountPath": CODE, "readOnly": True}]
     volumes: list[Manifest] = [{"name": CODE_VOLUME, "emptyDir": {}}]
     if one.template.ssh:
-        mounts.append({"name": ssh.VOLUME, "mountPath": ssh.FOLDER, "readOnly": True})
-        volumes.append(ssh.volume(one.name))
+        mounts.append({"name": keys.VOLUME, "mountPath": keys.FOLDER, "readOnly": True})
+        volumes.append(keys.volume(one.name))
     for number, folder in enumerate(part.folders):
         mounts.append({"name": f"folder-{number}", "mountPath": folder})
         volumes.append({"name": f"folder-{number}", "emptyDir": {"medium": "Memory"}})
@@ -195,9 +196,10 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         "WORLD_SIZE": str(number(one, part)),
     }
     if one.template.ssh:
-        plain |= {"SSH_FOLDER": ssh.FOLDER, "SSH_PORT": str(ssh.PORT)}
+        plain |= {"SSH_FOLDER": keys.FOLDER, "SSH_PORT": str(keys.PORT)}
     if one.run.redis:
-        plain["REDIS_URL"] = f"redis://{hosts[REDIS][0]}:{REDIS_PORT}"
+        yield {"name": "REDIS_PASSWORD", "valueFrom": keys.password(one.name)}
+        plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[REDIS][0]}:{REDIS_PORT}"
     if one.run.checkpoints:
         plain["CHECKPOINT_DIR"] = checkpoints(one)
     yield from ({"name": name, "valueFrom": rank} for name in ("RUN_RANK", "RANK"))

@@ -23,6 +23,8 @@ def connect() -> socket.socket:
 
 with connect() as line:
     answers, mine = line.makefile(), []
+    line.sendall(f"AUTH {SERVER.password}\r\n".encode())
+    answers.readline()
     while True:
         line.sendall(b"INCR counter\r\n")
         number = int(answers.readline().lstrip(":"))

@@ -10,7 +10,7 @@ import time
 
 CONFIG = json.loads(os.environ["TF_CONFIG"])
 TASK = CONFIG["task"]
-STEPS, RATE, PATIENCE_SECONDS = 20, 0.2, 60.0
+STEPS, RATE, PATIENCE_SECONDS = 40, 0.2, 60.0
 
 
 def serve(port: int) -> None:

@@ -1,5 +1,6 @@
-"""Keys by which hosts of one run reach each other: made with the run, in a Secret that goes with it."""
+"""What hosts of one run prove themselves by to each other: made with the run, in a Secret that goes with it."""
 
+import secrets
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -8,18 +9,27 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from components.addons.manifests import MANAGED
 
 VOLUME, FOLDER, PORT = "ssh", "/run/landbridge/ssh", 2222
+# Of its Valkey.
+PASSWORD = "password"
 # By this name all hosts of the run show one key.
 ALIAS = "run"
+SSH = ("key", "authorized_keys", "host_key", "known_hosts")
 # ssh refuses a key that others may read.
 MODE = 0o400
 
 
 def volume(run: str) -> dict[str, Any]:
-    return {"name": VOLUME, "secret": {"secretName": secret_name(run), "defaultMode": MODE}}
+    items = [{"key": name, "path": name} for name in SSH]
+    return {"name": VOLUME, "secret": {"secretName": secret_name(run), "defaultMode": MODE, "items": items}}
+
+
+def password(run: str) -> dict[str, Any]:
+    """Where a variable takes it from."""
+    return {"secretKeyRef": {"name": secret_name(run), "key": PASSWORD}}
 
 
 def secret_name(run: str) -> str:
-    return f"{run}-ssh"
+    return f"{run}-keys"
 
 
 def secret(job_set: dict[str, Any]) -> dict[str, Any]:
@@ -37,10 +47,8 @@ def secret(job_set: dict[str, Any]) -> dict[str, Any]:
             "ownerReferences": [owner],
         },
         "stringData": {
-            "key": key,
-            "authorized_keys": f"{public}\n",
-            "host_key": host,
-            "known_hosts": f"{ALIAS} {host_public}\n",
+            PASSWORD: secrets.token_urlsafe(24),
+            **dict(zip(SSH, (key, f"{public}\n", host, f"{ALIAS} {host_public}\n"), strict=True)),
         },
     }
 
