@@ -10,7 +10,7 @@ from components.addons.manifests import MANAGED
 
 VOLUME, FOLDER, PORT = "ssh", "/run/landbridge/ssh", 2222
 # Of its Valkey.
-PASSWORD = "password"
+REDIS = "redis"
 # By this name all hosts of the run show one key.
 ALIAS = "run"
 SSH = ("key", "authorized_keys", "host_key", "known_hosts")
@@ -25,7 +25,7 @@ def volume(run: str) -> dict[str, Any]:
 
 def password(run: str) -> dict[str, Any]:
     """Where a variable takes it from."""
-    return {"secretKeyRef": {"name": secret_name(run), "key": PASSWORD}}
+    return {"secretKeyRef": {"name": secret_name(run), "key": REDIS}}
 
 
 def secret_name(run: str) -> str:
@@ -47,7 +47,7 @@ def secret(job_set: dict[str, Any]) -> dict[str, Any]:
             "ownerReferences": [owner],
         },
         "stringData": {
-            PASSWORD: secrets.token_urlsafe(24),
+            REDIS: secrets.token_urlsafe(24),
             **dict(zip(SSH, (key, f"{public}\n", host, f"{ALIAS} {host_public}\n"), strict=True)),
         },
     }
