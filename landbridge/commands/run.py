@@ -42,7 +42,9 @@ FLAGS = (
     click.option("--gpus-per-host", type=int, metavar="N", help="As many as the largest machines have without it."),
     click.option("--image", metavar="IMAGE", help="The fleet file's images.runs without it."),
     click.option(
-        "--template", metavar="NAME|FILE", help="How the hosts meet: plain, torchrun, parameter-servers.  [plain]"
+        "--template",
+        metavar="NAME|FILE",
+        help="How the hosts meet: plain, torchrun, mpi, parameter-servers, or a .yaml of yours.  [plain]",
     ),
     click.option(
         "--env", "environment", multiple=True, callback=variables, metavar="NAME[=VALUE]", help="May stand often."

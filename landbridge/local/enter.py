@@ -32,6 +32,13 @@ COMMANDS = {
     "access",
     "site",
     "pool",
+    "queue",
+    "run",
+    "runs",
+    "logs",
+    "stop",
+    "exec",
+    "forward",
 }
 
 
@@ -62,7 +69,9 @@ def at_once() -> None:
     if sys.argv[1:2] == ["kubectl"]:  # what follows is kubectl's: its --local, for one, is another
         kubeconfig_cache.at_once(HOME, LOCAL_HOME)
         return
-    if sys.argv[1:2] and sys.argv[1] in COMMANDS and "--local" in sys.argv:
+    # What follows is a run's.
+    own = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
+    if own[1:2] and own[1] in COMMANDS and "--local" in own:
         cloud = client.status(LOCAL_HOME)
         if cloud and not client.inside(cloud) and not builds_first(sys.argv):
             enter(cloud)
