@@ -79,7 +79,7 @@ class Frames:
             self.unpack(content[MORE:])
         if kind == RST_STREAM:
             return Reset(number)
-        return Ping(NUMBER.unpack(content)[0]) if kind == PING else None
+        return Ping(NUMBER.unpack_from(content)[0]) if kind == PING else None
 
 
 def control(kind: int, content: bytes) -> bytes:
