@@ -14,7 +14,7 @@ from typing import NoReturn
 
 from kube_http import MERGE, Answer, Json, Kube
 
-from . import configuration, devices, flags, hardware, kubeconfig, kwok, log_server, node, report
+from . import configuration, devices, flags, hardware, kubeconfig, kwok, node, port, report
 from .api_proxy import ApiProxy
 from .background import FIRST_PAUSE, background, leave, persist
 from .callers import Callers
@@ -116,8 +116,8 @@ class Kubelet:
         if not self.server.good():
             self.obtain(self.server, api)
         who = self.config.client_authority, Callers(api, self.name)
-        served = log_server.Served(self.flags.node_ip, self.server.current, *who, pods)
-        background(lambda: log_server.run(served))
+        served = port.Served(self.flags.node_ip, self.server.current, *who, pods)
+        background(lambda: port.run(served))
         self.keep_new(self.server, api)
 
     def keep_new(self, store: Store, api: Kube) -> None:

@@ -15,8 +15,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID
 from local.workers.callers import Caller, Callers
 from local.workers.container_logs import Log, NoLog, Wanted
 from local.workers.containers import NotRunning
-from local.workers.log_server import LogServer, Served
 from local.workers.pod_container import PodContainer
+from local.workers.port import KubeletPort, Served
 from tests.components.pools.joining_client import eventually
 from tests.support.node_certificates import Pair, certificate
 
@@ -43,7 +43,7 @@ class Port:
         self.renew()
         (folder / "0.log").write_text("one\n")
         callers = Callers(self.api, "host-2.lab")  # type: ignore[arg-type]
-        self.server = LogServer(Served("127.0.0.1", self.certificate, self.authority, callers, self), 0)
+        self.server = KubeletPort(Served("127.0.0.1", self.certificate, self.authority, callers, self), 0)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def renew(self) -> str:

@@ -66,7 +66,7 @@ def run(served: Served) -> None:
     reported = ""
     while True:
         try:
-            server = LogServer(served)
+            server = KubeletPort(served)
         except OSError as error:
             if str(error) != reported:
                 say(f"nobody answers on {served.address}:{PORT}: {error}")
@@ -76,7 +76,7 @@ def run(served: Served) -> None:
             server.serve_forever(TURN_SECONDS)
 
 
-class LogServer(http.server.ThreadingHTTPServer):
+class KubeletPort(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, served: Served, port: int = PORT) -> None:
@@ -110,7 +110,7 @@ class LogServer(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    server: LogServer
+    server: KubeletPort
     connection: ssl.SSLSocket
     protocol_version = "HTTP/1.1"
     timeout = IDLE_SECONDS
