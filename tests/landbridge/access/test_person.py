@@ -1,0 +1,70 @@
+"""Who works in a cluster, by a kubeconfig: what is said of a file that is none, or is somebody else's."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from fleet.model import Person as Entry
+from fleet.world import World
+from landbridge.access import person
+from landbridge.errors import UsageError
+from tests.landbridge.experiments import bed
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    """With a person, and without a cloud to look into."""
+    made = bed.world()
+    people = {"bob": Entry(uid=3001, team="vision")}
+    monkeypatch.setattr(person.sessions, "the_place", lambda *_, **__: SimpleNamespace(options=" --local"))
+    return replace(made, fleet=made.fleet.model_copy(update={"people": people}))
+
+
+def written(folder: Path, cluster: str = "test-main", user: str = "bob") -> Path:
+    file = folder / "bob.kubeconfig"
+    file.write_text(json.dumps({"clusters": [{"name": cluster}], "users": [{"name": user}]}))
+    return file
+
+
+def opened(world: World, file: Path, **more: Any) -> person.Person:
+    given: dict[str, Any] = {"cluster": None, "team": None, **more}
+    return person.opened(world, given["cluster"], local=True, kubeconfig=file, team=given["team"])
+
+
+def test_a_kubeconfig_says_who_and_where(world: World, tmp_path: Path) -> None:
+    found = opened(world, written(tmp_path))
+    assert (found.name, found.team, found.cluster, found.namespace) == ("bob", "vision", "main", "team-vision")
+    assert found.bucket == "test-us-west-2-123456789012"
+
+
+def test_a_file_that_is_none_is_told_with_how_to_have_one(world: World, tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no: kubeconfig")
+    for name, told in (("text", "is no kubeconfig for one cluster"), ("none", "can't be read: No such file")):
+        with pytest.raises(UsageError, match=f"{told}.*`landbridge kubeconfig --as NAME`"):
+            opened(world, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("fields", "more", "told"),
+    [
+        ({"cluster": "other-main"}, {}, "is for other-main, which is no cluster of queues.yaml: test-main"),
+        ({"user": "eve"}, {}, "is eve's, who is not under people in queues.yaml"),
+        ({}, {"team": "speech"}, "--team speech: bob is of team vision, and runs in no other"),
+        ({}, {"cluster": "second"}, "is for the cluster main, not for second"),
+    ],
+)
+def test_a_file_of_somebody_else_or_somewhere_else_is_refused(
+    world: World, tmp_path: Path, fields: dict[str, str], more: dict[str, str], told: str
+) -> None:
+    with pytest.raises(UsageError, match=told):
+        opened(world, written(tmp_path, **fields), **more)
+
+
+def test_an_operator_of_several_teams_says_which(world: World) -> None:
+    operator = person.Person(world, SimpleNamespace(options=""), "main", None, person.OPERATOR, "")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="Name the team with --team: vision, speech, robots"):
+        person.team_of(operator)
