@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,7 +63,7 @@ def main() -> int:
             cloud.run("up", "--local", "--yes", seconds=1200)
             queued = Queued(cloud)
             for name in ("kueue", "jobset"):
-                eventually(lambda name=name: queued.ready(name), READY_SECONDS)
+                eventually(partial(queued.ready, name), READY_SECONDS)
             ann = Researcher(cloud, "ann", Path(folder))
             launched(ann, queued, 0)
             found = [launched(ann, queued, number) for number in range(1, given.launches + 1)]

@@ -1,15 +1,14 @@
 """What commands of researchers share: who they are, and which of their team's runs they mean."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from landbridge.access import person
+from landbridge.access.person import Person
+
 from . import options
 from .options import cluster_option, fleet_option, local_option, together
-
-if TYPE_CHECKING:
-    from landbridge.access.person import Person
 
 kubeconfig_option = click.option(
     "--kubeconfig",
@@ -31,10 +30,8 @@ def opened(
     kubeconfig: Path | None,
     team: str | None,
     every_team: bool = False,
-) -> "Person":
+) -> Person:
     """`every_team`: an operator need not say which. Raises FleetError, UsageError and LandbridgeError."""
-    from landbridge.access import person  # speaks to clouds: commands that do not need that start without it
-
     found = person.opened(options.the_fleet(fleet_file), cluster, local=local, kubeconfig=kubeconfig, team=team)
     if not every_team:
         found.team = person.team_of(found)

@@ -1,10 +1,14 @@
 """`landbridge exec` and `forward`: into a run's host, and to what listens there."""
 
+import sys
 from typing import Any
 
 import click
 
+from landbridge.access.person import Person
 from landbridge.errors import UsageError
+from landbridge.experiments import follow, look
+from landbridge.experiments.templates import Template
 
 from .people import opened, person_options
 
@@ -12,11 +16,8 @@ rank_option = click.option("--rank", type=int, default=0, show_default=True, hel
 part_option = click.option("--part", metavar="PART", help="Of which part, where the template has several.")
 
 
-def pod_of(name: str, part: str | None, rank: int, where: Any) -> tuple[Any, str]:
+def pod_of(name: str, part: str | None, rank: int, where: Any) -> tuple[Person, str]:
     """The person, and the pod's name. Raises UsageError where it is not there."""
-    from landbridge.experiments import follow, look
-    from landbridge.experiments.templates import Template
-
     person = opened(**where)
     state = look.known(person, name)
     chosen = part or Template.model_validate(look.record(person, name)["template"]).shown
@@ -37,8 +38,6 @@ def pod_of(name: str, part: str | None, rank: int, where: Any) -> tuple[Any, str
 @click.option("--tty/--no-tty", "-t", default=None, help="A terminal.  [default: where this is one]")
 def exec_(name: str, command: tuple[str, ...], *, rank: int, part: str | None, tty: bool | None, **where: Any) -> None:
     """Runs COMMAND, or a shell, in one host of RUN."""
-    import sys
-
     person, pod = pod_of(name, part, rank, where)
     terminal = sys.stdin.isatty() and sys.stdout.isatty() if tty is None else tty
     words = [

@@ -1,14 +1,20 @@
 """`landbridge run`: a folder becomes a run on GPUs."""
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from landbridge import render
+from landbridge.access.person import Person
 from landbridge.errors import DONE, INTERRUPTED, UsageError
+from landbridge.experiments import follow, launching, spec
+from landbridge.experiments.launching import Prepared
+from landbridge.experiments.offer import Offer
 from landbridge.output import Output
 
 from . import options
@@ -20,8 +26,6 @@ MIB = 2**20
 
 def variables(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> dict[str, str] | None:
     """NAME=VALUE, or NAME for what it is here."""
-    import os
-
     found = {}
     for one in given:
         name, equals, value = one.partition("=")
@@ -96,8 +100,6 @@ def run(
     What git ignores does not travel. The run waits in its team's queue until there is room for all of it, and starts as
     a whole. Ctrl-C leaves it alone. The exit code is the run's own.
     """
-    from landbridge.experiments import launching, spec
-
     said = {name: value for name, value in given.items() if value is not None}
     said |= {name: value for name, value in {"cluster": cluster, "team": team}.items() if value is not None}
     if command:
@@ -126,10 +128,8 @@ def run(
     return followed(person, launched.name, launched.template.shown)
 
 
-def followed(person: Any, name: str, part: str, rank: int = 0) -> int:
+def followed(person: Person, name: str, part: str, rank: int = 0) -> int:
     """A Ctrl-C ends this and not the run."""
-    from landbridge.experiments import follow
-
     here = person.place.options
 
     def tell(text: str) -> None:
@@ -145,7 +145,7 @@ def followed(person: Any, name: str, part: str, rank: int = 0) -> int:
         return INTERRUPTED
 
 
-def as_document(prepared: Any) -> dict[str, Any]:
+def as_document(prepared: Prepared) -> dict[str, Any]:
     launched, offer = prepared.launched, prepared.offer
     return {
         "name": launched.name,
@@ -160,7 +160,7 @@ def as_document(prepared: Any) -> dict[str, Any]:
     }
 
 
-def show_offer(prepared: Any, out: Output) -> None:
+def show_offer(prepared: Prepared, out: Output) -> None:
     """Before anything is bought: where it would go and why, what is free, and what it costs."""
     launched, offer = prepared.launched, prepared.offer
     many = launched.hosts
@@ -181,11 +181,11 @@ def show_offer(prepared: Any, out: Output) -> None:
     out.progress.print(expected(offer))
 
 
-def expected(offer: Any) -> Text:
+def expected(offer: Offer) -> Text:
     """When it begins."""
     if offer.waits:
         return Text(f"It will wait: {offer.waits}. `landbridge queue` shows before whom.", style="yellow")
-    if offer.chosen.site:
+    if offer.chosen is not None and offer.chosen.site:
         return Text("It begins at once: the machines are there.", style="green")
     return Text("It begins when its machines are there, which takes minutes: those that are not, are bought.")
 
@@ -194,8 +194,6 @@ class Sending:
     """How much of the code has travelled."""
 
     def __init__(self, out: Output) -> None:
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
-
         columns = (TextColumn("sending code"), BarColumn(bar_width=20), DownloadColumn(binary_units=True))
         self.bar = Progress(*columns, console=out.progress, transient=True, disable=not sys.stderr.isatty())
         self.task = self.bar.add_task("code", total=None)

@@ -1,6 +1,7 @@
 """`landbridge runs`, `logs` and `stop`: what has become of runs."""
 
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,6 +10,12 @@ from rich.text import Text
 
 from landbridge import render
 from landbridge.errors import DONE, UsageError
+from landbridge.experiments import follow, look
+from landbridge.experiments.again import again as repeated
+from landbridge.experiments.manifest import PART, RANK
+from landbridge.experiments.states import JOB_SETS, RunState
+from landbridge.experiments.store import Records
+from landbridge.experiments.templates import Template
 from landbridge.output import Output
 
 from . import options
@@ -27,7 +34,6 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
     """Shows your runs of the last week: their state, where, since when, GPU hours and cost so far."""
     if click.get_current_context().invoked_subcommand is not None:
         return DONE
-    from landbridge.experiments import look
 
     person = opened(**where, team=team, every_team=everybody and team is None)
     found = look.runs(person)
@@ -45,7 +51,7 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
     return DONE
 
 
-def table(found: Any, out: Output, now: datetime) -> None:
+def table(found: Sequence[RunState], out: Output, now: datetime) -> None:
     shown = render.plain_table(
         "run", "who", "GPUs", "", "since", "GPU hours", "cost", "why", right=("GPUs", "GPU hours", "cost")
     )
@@ -72,9 +78,6 @@ def table(found: Any, out: Output, now: datetime) -> None:
 @json_option
 def show(name: str, *, as_json: bool, **where: Any) -> int:
     """Shows all that is known of RUN: its state and hosts, and what it can be repeated from."""
-    from landbridge.experiments import look
-    from landbridge.experiments.store import Records
-
     person = opened(**where)
     state, record = look.run(person, name), Records(person).read(name)
     hosts = [one_host(pod) for pod in look.pods(person, name)] if state else []
@@ -101,8 +104,6 @@ def show(name: str, *, as_json: bool, **where: Any) -> int:
 
 
 def one_host(pod: Any) -> dict[str, Any]:
-    from landbridge.experiments import look
-    from landbridge.experiments.manifest import PART, RANK
 
     ended = look.main_status(pod).get("terminated") or {}
     return {
@@ -123,8 +124,6 @@ def one_host(pod: Any) -> dict[str, Any]:
 @json_option
 def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **where: Any) -> int:
     """Runs RUN once more, with its very code, image and arguments; ARGUMENTS are added to its command."""
-    from landbridge.experiments.again import again as repeated
-
     person = opened(**where)
     launched = repeated(person, name, more)
     out = options.output(as_json=as_json)
@@ -144,12 +143,8 @@ def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **wh
 @click.option("--part", metavar="PART", help="Of which part, where the template has several.")
 def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any) -> int:
     """Prints what one host of RUN has printed."""
-    from landbridge.experiments import follow, look
-    from landbridge.experiments.look import known
-    from landbridge.experiments.templates import Template
-
     person = opened(**where)
-    state = known(person, name)
+    state = look.known(person, name)
     template = Template.model_validate(look.record(person, name)["template"])
     chosen = part or template.shown
     if chosen not in template.parts:
@@ -169,11 +164,8 @@ def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any)
 @json_option
 def stop(names: tuple[str, ...], *, as_json: bool, **where: Any) -> int:
     """Ends RUNs and gives their GPUs back. `landbridge runs again` runs one once more."""
-    from landbridge.experiments.look import known
-    from landbridge.experiments.states import JOB_SETS
-
     person = opened(**where)
-    found = [known(person, name) for name in names]
+    found = [look.known(person, name) for name in names]
     for one in found:
         person.kube.done(
             "delete", JOB_SETS, one.name, f"--namespace={person.namespace}", "--cascade=foreground", "--wait=false"

@@ -3,6 +3,7 @@
 import json
 import subprocess
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -66,5 +67,5 @@ def queued(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Queued]:
         cloud.run("up", "--local", "--yes", seconds=900)
         found = Queued(cloud)
         for name in ("kueue", "jobset"):
-            eventually(lambda name=name: found.ready(name), READY_SECONDS)
+            eventually(partial(found.ready, name), READY_SECONDS)
         yield found

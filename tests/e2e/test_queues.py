@@ -1,6 +1,7 @@
 """Queues in a whole cluster: Kueue and JobSet as the stack installs them, webhooks included, and work of others beside."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -82,7 +83,7 @@ def test_while_the_controllers_are_down_nothing_waits_but_what_is_theirs(queued:
     assert "jobset.kb.io" in queued.refused(jobset("refused", hosts=1))
     for name in CONTROLLERS:
         queued.kubectl("-n", SPACE, "scale", "deployment", name, f"--replicas={system_pods.REPLICAS}")
-        eventually(lambda name=name: queued.ready(name), READY_SECONDS)
+        eventually(partial(queued.ready, name), READY_SECONDS)
     queued.make(jobset("again", hosts=1))
     eventually(lambda: conditions(queued, "again").get("Completed") == "True", 180)
 
