@@ -19,6 +19,8 @@ EXAMPLES = {
     "mpi": ("of 16 on mpi-", 16),
     "redis": ("of 100", 1),
 }
+# As the first process of its container a shell ends by SIGTERM only if it says so.
+WAITS = "trap exit TERM; sleep 600 & wait\n"
 ONE_GPU = ("--gpus", "1", "--image", "registry.example.com/other:2")
 
 
@@ -89,7 +91,7 @@ def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_co
     folder = ann.home / "resumes"
     folder.mkdir()
     (folder / "train.sh").write_text(
-        'echo "rank $RANK attempt $RUN_ATTEMPT" >> $CHECKPOINT_DIR/log\n[ $RUN_ATTEMPT = 0 ] && sleep 600\ncat $CHECKPOINT_DIR/log\n'
+        'echo "rank $RANK attempt $RUN_ATTEMPT" >> $CHECKPOINT_DIR/log\n[ $RUN_ATTEMPT = 0 ] && { trap exit TERM; sleep 600 & wait; }\ncat $CHECKPOINT_DIR/log\n'
     )
     words = ("--name", "resumes", "--checkpoints", "results", "--gpus", "16", "--detach", "--", "sh", "train.sh")
     ann.run("run", "--folder", str(folder), *words)
@@ -118,7 +120,7 @@ def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_co
 def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Researcher, queued: Queued) -> None:
     folder = ann.home / "sleeps"
     folder.mkdir()
-    (folder / "sleep.sh").write_text("echo begun; python3 -m http.server 18123 >/dev/null 2>&1 & sleep 600\n")
+    (folder / "sleep.sh").write_text("echo begun; python3 -m http.server 18123 >/dev/null 2>&1 &\n" + WAITS)
     running = ann.start("run", "--folder", str(folder), *ONE_GPU, "--name", "sleeps", "--", "sh", "sleep.sh")
     assert running.stdout
     assert eventually(running.stdout.readline, 120) is not None

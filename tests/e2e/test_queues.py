@@ -14,6 +14,8 @@ from tests.support.cloud import ROOT
 from .queued import QUEUED, READY_SECONDS, SPACE, WITHOUT, Queued
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+# Those that know of queues: their webhooks are asked by API machines, and answer on system machines.
+STACKS = ("main", "system", "main-addons")
 CONTROLLERS = ("kueue", "jobset")
 GUIDE = ROOT / "docs/guide/queues.md"
 
@@ -96,15 +98,15 @@ def test_a_second_run_changes_nothing(queued: Queued) -> None:
 def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Queued) -> None:
     """The last of all: nobody queues any more, and no definition, right or webhook is left."""
     queued.cloud.fleet.write_text(WITHOUT)
-    refused = queued.cloud.run("up", "--local", "--yes", seconds=900, code=4)
+    refused = queued.cloud.run("up", *STACKS, "--local", "--yes", seconds=900, code=4)
     assert "the run deletes queues of lab." in " ".join((refused.stdout + refused.stderr).split())
-    queued.cloud.run("up", "--local", "--yes", "--ignore", "runs", seconds=900)
+    queued.cloud.run("up", *STACKS, "--local", "--yes", "--ignore", "runs", seconds=900)
     kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations,crd,clusterroles"
     left = queued.kubectl("get", kinds, "-o", "name").split()
     assert not [one for one in left if "kueue" in one or "jobset" in one]
     assert not [one for one in queued.kubectl("get", "namespaces", "-o", "name").split() if SPACE in one]
     queued.cloud.fleet.write_text(QUEUED)
-    queued.cloud.run("up", "--local", "--yes", seconds=900)
+    queued.cloud.run("up", *STACKS, "--local", "--yes", seconds=900)
     eventually(lambda: queued.ready("kueue") and queued.ready("jobset"), READY_SECONDS)
     queued.make(jobset("anew", hosts=1))
     eventually(lambda: conditions(queued, "anew").get("Completed") == "True", 180)
