@@ -17,7 +17,7 @@ PACKAGES = {
     "images": "node images: recipe, bake, checks, publishing",
     "local": "the local cloud; no program knows of it",
     "policies": "what every fleet must hold, judged at preview",
-    "services": "what runs in a cluster: the autoscaler's cloud side",
+    "services": "what runs in a cluster: the autoscaler's cloud side, runs' code",
     "fleet": "what a fleet is: model, loader, rules, address plan. It knows neither Pulumi nor any other package",
 }
 STYLE = """
