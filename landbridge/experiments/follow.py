@@ -69,6 +69,8 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
         one = pod(found, part, rank)
         if one is not None and main_status(one).keys() & {"running", "terminated"}:
             output.copy(person, one, follow=not state.ended)
+        if state.phase == "stopped":
+            return FAILED
         if state.ended:
             return DONE if state.phase == "done" else exit_code(found) or FAILED
         time.sleep(PAUSE_SECONDS)

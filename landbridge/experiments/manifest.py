@@ -59,7 +59,7 @@ def manifest(one: Launched) -> Manifest:
     run = one.run
     marks = {queues.QUEUE_LABEL: queues.QUEUE, queues.PRIORITY_LABEL: run.priority}
     if run.max_hours is not None:
-        marks[MAX_SECONDS] = str(int(run.max_hours * 3600))
+        marks[MAX_SECONDS] = str(max(1, round(run.max_hours * 3600)))
     ends = [one.template.ends] if one.template.ends else list(one.template.parts)
     spec = {
         "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True, "subdomain": one.name},

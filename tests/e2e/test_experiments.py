@@ -151,6 +151,15 @@ def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Res
     assert ann.report("runs", "show", "sleeps")["state"] is None
 
 
+def test_one_that_takes_too_long_is_stopped(ann: Researcher) -> None:
+    folder = ann.home / "sleeps"
+    words = ("--name", "bounded", "--max-hours", "0.002", "--", "sh", "sleep.sh")
+    done = ann.run("run", "--folder", str(folder), *ONE_GPU, *words, code=1)
+    assert "bounded is stopped: " in done.stderr
+    assert phase(ann, "bounded") == "stopped"
+    ann.run("stop", "bounded")
+
+
 def test_from_python_a_sweep_is_a_loop(ann: Researcher) -> None:
     """And secrets come from the team's namespace, and stand in no run."""
     made = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "words"}, "stringData": {"WORD_KEY": "sesame"}}
