@@ -28,6 +28,7 @@ NEEDED = {
     "ping": "iputils-ping",
     "/usr/sbin/visudo": "sudo",
     **local_cloud.NEEDED,
+    **local_cloud.RUNS,
 }
 DAEMONS = ("strongswan", "frr", "openvpn", "keepalived", "nfs-ganesha", "unbound", "ssh")
 SERVICES = (*DAEMONS, "nftables", "rpcbind", "nfs-common")
