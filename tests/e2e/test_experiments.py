@@ -221,6 +221,7 @@ def test_nobody_s_run_can_be_stopped_by_another_team(ann: Researcher, queued: Qu
 def test_who_waits_is_told_before_whom(ann: Researcher) -> None:
     folder = ann.home / "sleeps"
     first = ann.report("run", "--folder", str(folder), "--gpus", "16", "--", "sh", "sleep.sh")["name"]
+    eventually(lambda: ann.report("queue")["teams"][0]["holds"] == 16, 60)
     second = ann.report("run", "--folder", str(folder), "--gpus", "8", "--", "sh", "sleep.sh")
     assert second["waits"] == "lab holds 16 GPUs of the 16 that it may hold"
     queue = ann.report("queue")
