@@ -10,7 +10,7 @@ from fleet.team_code import MIB
 
 from .fetch import fetch
 from .pack_cache import PackCache
-from .peers import wait
+from .peers import Peers
 from .source import FetchError, Source, place
 
 
@@ -23,11 +23,12 @@ def main() -> int:
     )
     parser.add_argument("--cache-mib", type=int, default=10 * 1024, help="most that the cache keeps; %(default)s")
     parser.add_argument("--wait-for", default="", metavar="NAMES", help="hosts that have to be there, with commas")
-    parser.add_argument("--wait-seconds", type=float, default=1800.0, help="how long; %(default)s")
+    parser.add_argument("--wait-seconds", type=float, default=600.0, help="how long; %(default)s")
     parser.add_argument("--make", type=Path, metavar="FOLDER", help="a folder that the run finds there")
     given = parser.parse_args()
     os.umask(0o022)  # whoever the run is, it may read its code
     begun = time.monotonic()
+    peers = Peers([name for name in given.wait_for.split(",") if name])
     try:
         cache = PackCache(given.cache) if given.cache else None
         fetched = fetch(Source(place(given.tree)), given.into, cache)
@@ -36,8 +37,7 @@ def main() -> int:
         if given.make:
             given.make.mkdir(parents=True, exist_ok=True)
         seconds = time.monotonic() - begun
-        # Last: nobody waits longer for a host than its own code takes.
-        wait([name for name in given.wait_for.split(",") if name], given.wait_seconds)
+        peers.wait(given.wait_seconds)
     except (FetchError, OSError) as error:
         sys.stderr.write(f"code: {' '.join(str(error).split())}\n")
         return 1

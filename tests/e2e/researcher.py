@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from local import client
+from tests.support.children import HEARING_INTERRUPTS
 from tests.support.cloud import COMMAND, ROOT, Cloud
 
 EXAMPLES = ROOT / "examples/experiments"
@@ -54,7 +55,7 @@ class Researcher:
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
         return subprocess.Popen(
-            self.words(*words),
+            [*HEARING_INTERRUPTS, *self.words(*words)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
