@@ -20,7 +20,7 @@ def known(name: str) -> bool:
 
 
 class Peers:
-    """Looks for hosts from the beginning on, beside other work: one that was seen once counts, though it may have ended.
+    """Looks for hosts from the beginning on, beside other work: one that was seen counts, though it may have ended.
 
     A headless service names a host from its address to its end.
     """
