@@ -3,6 +3,7 @@
 import json
 import signal
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -25,8 +26,10 @@ ONE_GPU = ("--gpus", "1", "--image", "registry.example.com/other:2")
 
 
 @pytest.fixture(scope="module")
-def ann(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Researcher:
-    return Researcher(queued.cloud, "ann", tmp_path_factory.mktemp("ann"))
+def ann(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Researcher]:
+    """What a failed test leaves behind holds GPUs that the next file wants."""
+    yield Researcher(queued.cloud, "ann", tmp_path_factory.mktemp("ann"))
+    queued.kubectl("-n", "team-lab", "delete", "jobsets", "--all", "--wait=false")
 
 
 def job_sets(queued: Queued) -> list[str]:
