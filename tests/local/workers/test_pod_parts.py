@@ -65,7 +65,7 @@ def test_what_is_not_honoured_is_named() -> None:
         assert fields.refusals(real(**change)) == why
     for change, why in (
         ({"livenessProbe": {"grpc": {"port": 1}}}, "spec.containers[main].livenessProbe.grpc is not honoured"),
-        ({"envFrom": [{"configMapRef": {"name": "a"}}]}, "spec.containers[main].envFrom is not honoured"),
+        ({"lifecycle": {"preStop": {"sleep": {"seconds": 1}}}}, "spec.containers[main].lifecycle is not honoured"),
         ({"volumeMounts": [{"name": "a", "mountPath": "/a", "subPath": "b"}]}, "volumeMounts[a].subPath is not"),
         ({"ports": [{"containerPort": 80, "hostPort": 81}]}, "a hostPort must be its containerPort"),
         ({"command": ["sh"]}, "container main: its command must begin with python3"),
@@ -117,6 +117,24 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
         main["env"][2]["valueFrom"]["configMapKeyRef"] = {"name": "settings", "key": "colour", **change}
         with pytest.raises(environment.Lacking, match=why):
             environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
+
+
+def test_a_container_gets_whole_secrets_and_its_own_variables_win() -> None:
+    def lookup(plural: str, name: str) -> dict[str, str] | None:
+        return {("secrets", "words"): {"A": "1", "B": "2"}, ("configmaps", "plain"): {"C": "3"}}.get((plural, name))
+
+    made = whole("node")
+    made["metadata"] |= {"namespace": "default", "uid": "u"}
+    main = made["spec"]["containers"][0]
+    main["env"] = [{"name": "B", "value": "own $(A)"}]
+    sources: list[Any] = [{"secretRef": {"name": "words"}}, {"prefix": "P_", "configMapRef": {"name": "plain"}}]
+    main["envFrom"] = [*sources, {"secretRef": {"name": "none", "optional": True}}]
+    assert fields.refusals(made) == []
+    found = environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
+    assert (found["A"], found["B"], found["P_C"]) == ("1", "own 1", "3")
+    main["envFrom"] = [{"secretRef": {"name": "none"}}]
+    with pytest.raises(environment.Lacking, match="secret 'none' not found"):
+        environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
 
 
 def test_the_image_s_variables_lie_below_and_aws_is_trusted_as_on_the_machine(tmp_path: Path, monkeypatch: Any) -> None:
