@@ -44,9 +44,10 @@ def launched(ann: Researcher, queued: Queued, number: int) -> Launch:
     begun = time.monotonic()
     running = ann.start("run", "--folder", str(folder), "--gpus", "1", "--name", name, "--", "sh", "run.sh")
     assert running.stdout
-    assert running.stdout.readline() == "begun\n"
+    line = running.stdout.readline()
     whole = time.monotonic() - begun
-    running.communicate(timeout=60)
+    _, told = running.communicate(timeout=60)
+    assert line == "begun\n", told
     (pod,) = queued.get("-n", "team-lab", "pods", "-l", f"landbridge.dev/run={name}")["items"]
     (status,) = pod["status"]["containerStatuses"]
     started = datetime.fromisoformat(status["state"]["terminated"]["startedAt"])
