@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from landbridge import render
-from landbridge.errors import DONE, UsageError
+from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.experiments import follow, look
 from landbridge.experiments.again import again as repeated
 from landbridge.experiments.manifest import PART, RANK
@@ -154,7 +154,10 @@ def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any)
     one = look.pod(look.pods(person, name), chosen, rank)
     if one is None:
         raise UsageError(f"{follow.said(state)}. There is no host {rank} of {chosen}{'' if state.ended else ' yet'}.")
-    follow.Output(sys.stdout.buffer).copy(person, one, follow=False)
+    output = follow.Output(sys.stdout.buffer)
+    output.copy(person, one, follow=False)
+    if output.why:
+        raise LandbridgeError(f"What {name} has printed can't be read: {output.why}")
     return DONE
 
 

@@ -2,27 +2,32 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from landbridge.access.person import Person
 from landbridge.cluster.kube import KubeError
 from landbridge.errors import DONE, FAILED, LandbridgeError
 
-from .look import exit_code, main_status, pod, pods, run
+from .look import exit_code, known, main_status, pod, pods
 from .states import RunState
 
 PAUSE_SECONDS = 1.0
+# A node that has just joined answers nobody until it has its certificate.
+OUTPUT_SECONDS = 30.0
 # An API server that is away for so long is told of; the run goes on without it.
 PATIENCE_SECONDS = 120.0
 Tell = Callable[[str], None]
 
 
 class Output:
-    """What one pod has printed: asked for again after a cut, it begins anew, and nothing is shown twice."""
+    """What one pod has printed: asked for again after a cut, it begins anew, and nothing is shown twice.
+
+    `why` is what kubectl said when it was not `complete`.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self.stream, self.uid, self.shown, self.complete = stream, "", 0, False
+        self.stream, self.uid, self.shown, self.complete, self.why = stream, "", 0, False, ""
 
     def copy(self, person: Person, one: Any, *, follow: bool) -> None:
         """Until it ends, or the way to it."""
@@ -42,27 +47,25 @@ class Output:
                 self.stream.write(line)
                 self.stream.flush()
                 self.shown += 1
+            told = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
+            well = process.wait() == 0
             # What was read after its end is all there is.
-            self.complete = process.wait() == 0 and ended
+            self.complete, self.why = well and ended, "" if well else told
 
 
 def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
     """The run's own exit code. Raises LandbridgeError when nobody answers for long, or the run has gone."""
-    output, last, heard = Output(sys.stdout.buffer), "", time.monotonic()
+    output, last, heard, over = Output(sys.stdout.buffer), "", time.monotonic(), 0.0
     while True:
         try:
-            state = run(person, name)
-            found = pods(person, name)
+            state, found = known(person, name), pods(person, name)
             heard = time.monotonic()
         except KubeError as error:
             if time.monotonic() - heard > PATIENCE_SECONDS:
-                raise LandbridgeError(
-                    f"{error}. {name} goes on; `landbridge logs {name} -f` follows it again."
-                ) from None
+                again = f"{name} goes on; `landbridge logs {name} -f` follows it again."
+                raise LandbridgeError(f"{error}. {again}") from None
             time.sleep(PAUSE_SECONDS)
             continue
-        if state is None:
-            raise LandbridgeError(f"{name} is no more: somebody has stopped it.")
         if (text := said(state)) != last:
             tell(text)
             last = text
@@ -72,8 +75,18 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
         if state.phase == "stopped":
             return FAILED
         if state.ended:
-            return DONE if state.phase == "done" else exit_code(found) or FAILED
+            over = over or time.monotonic()
+            if one is None or output.complete:
+                return code(state, found)
+            if time.monotonic() - over > OUTPUT_SECONDS:
+                tell(f"what it has printed can't be read: {output.why}")
+                return code(state, found)
         time.sleep(PAUSE_SECONDS)
+
+
+def code(state: RunState, found: Sequence[Mapping[str, Any]]) -> int:
+    """That of a run which has ended."""
+    return DONE if state.phase == "done" else exit_code(found) or FAILED
 
 
 def said(state: RunState) -> str:
