@@ -47,7 +47,7 @@ def launched(ann: Researcher, queued: Queued, number: int) -> Launch:
     line = running.stdout.readline()
     whole = time.monotonic() - begun
     _, told = running.communicate(timeout=60)
-    assert line == "begun\n", told
+    assert line == "begun\n", f"{line!r}, and: {told}"
     (pod,) = queued.get("-n", "team-lab", "pods", "-l", f"landbridge.dev/run={name}")["items"]
     (status,) = pod["status"]["containerStatuses"]
     started = datetime.fromisoformat(status["state"]["terminated"]["startedAt"])
