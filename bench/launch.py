@@ -44,7 +44,8 @@ def launched(ann: Researcher, queued: Queued, number: int) -> Launch:
     begun = time.monotonic()
     running = ann.start("run", "--folder", str(folder), "--gpus", "1", "--name", name, "--", "sh", "run.sh")
     assert running.stdout
-    line = running.stdout.readline()
+    # Before it stands where it would go.
+    line = next((line for line in running.stdout if line == "begun\n"), "")
     whole = time.monotonic() - begun
     _, told = running.communicate(timeout=60)
     assert line == "begun\n", f"{line!r}, and: {told}"
