@@ -1,6 +1,8 @@
 """Who works in a cluster: a person by the certificate that they were given, or an operator for a team."""
 
+import base64
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import boto3
 from botocore import UNSIGNED
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from cryptography import x509
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
@@ -87,14 +90,22 @@ class Person:
         )
 
 
-def opened(world: World, cluster: str | None, *, local: bool, kubeconfig: Path | None, team: str | None) -> Person:
+def opened(
+    world: World,
+    cluster: str | None,
+    *,
+    local: bool,
+    kubeconfig: Path | None,
+    team: str | None,
+    every_team: bool = False,
+) -> Person:
     """By a kubeconfig that `landbridge kubeconfig --as` has made, or without one as an operator.
 
-    Raises UsageError and LandbridgeError.
+    `every_team`: an operator who names none works for all. Raises UsageError and LandbridgeError.
     """
     if kubeconfig is None:
         session = sessions.opened(world, cluster, local=local)
-        chosen = team or _only_team(world, session.info.name)
+        chosen = team or ("" if every_team else only_team(world, session.info.name))
         return Person(world, session.place, session.info.name, session.admin, OPERATOR, chosen)
     name, user, text = _read(world, kubeconfig)
     if cluster not in (None, name):
@@ -111,10 +122,12 @@ def opened(world: World, cluster: str | None, *, local: bool, kubeconfig: Path |
     return Person(world, place, name, Kube(text), user, own)
 
 
-def _only_team(world: World, cluster: str) -> str:
-    """An operator need not say which team, where there is one alone."""
+def only_team(world: World, cluster: str) -> str:
+    """An operator has to say whose run it is where several teams queue. Raises UsageError."""
     found = [*team_queues.of_cluster(world.fleet, cluster)]
-    return found[0] if len(found) == 1 else ""
+    if len(found) > 1:
+        raise UsageError(f"Whose run is it? Name the team with --team: {', '.join(found)}.")
+    return found[0] if found else world.fleet.owner
 
 
 def _read(world: World, path: Path) -> tuple[str, str, str]:
@@ -125,21 +138,16 @@ def _read(world: World, path: Path) -> tuple[str, str, str]:
         config: Mapping[str, Any] = YAML(typ="safe").load(text)
         (cluster,), (user,) = config["clusters"], config["users"]
         name, whose = str(cluster["name"]), str(user["name"])
+        certificate = x509.load_pem_x509_certificate(base64.b64decode(user["user"]["client-certificate-data"]))
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}. {wrong}.") from None
     except (YAMLError, UnicodeDecodeError, ValueError, KeyError, TypeError):
         raise UsageError(f"{path} is no kubeconfig for one cluster. {wrong}.") from None
+    if (ended := certificate.not_valid_after_utc) < datetime.now(UTC):
+        raise UsageError(f"{path} was good until {ended:%Y-%m-%d %H:%M} UTC. {wrong}.")
     known = {f"{world.fleet.fleet}-{one}": one for one in world.fleet.clusters}
     if name not in known:
         raise UsageError(
             f"{path} is for {name}, which is no cluster of {world.path.name}: {', '.join(known)}. {wrong}."
         )
     return known[name], whose, text
-
-
-def team_of(person: Person) -> str:
-    """The one whose queue is meant, which an operator has to say where there are several. Raises UsageError."""
-    if not person.team:
-        teams = ", ".join(team_queues.of_cluster(person.world.fleet, person.cluster))
-        raise UsageError(f"Whose run is it? Name the team with --team: {teams}.")
-    return person.team

@@ -19,6 +19,8 @@ kubeconfig_option = click.option(
     help="Your own, as `landbridge kubeconfig --as` makes it; without one you are an operator.",
 )
 team_option = click.option("--team", metavar="TEAM", help="Whose runs, for operators.")
+rank_option = click.option("--rank", type=int, default=0, show_default=True, help="Which host.")
+part_option = click.option("--part", metavar="PART", help="Of which part, where the template has several.")
 person_options = together(team_option, cluster_option, local_option, fleet_option, kubeconfig_option)
 
 
@@ -32,9 +34,5 @@ def opened(
     every_team: bool = False,
 ) -> Person:
     """`every_team`: an operator need not say which. Raises FleetError, UsageError and LandbridgeError."""
-    found = person.opened(options.the_fleet(fleet_file), cluster, local=local, kubeconfig=kubeconfig, team=team)
-    if not every_team:
-        found.team = person.team_of(found)
-    elif kubeconfig is None:
-        found.team = ""
-    return found
+    how = {"local": local, "every_team": every_team}
+    return person.opened(options.the_fleet(fleet_file), cluster, kubeconfig=kubeconfig, team=team, **how)

@@ -1,18 +1,20 @@
 """Who works in a cluster, by a kubeconfig: what is said of a file that is none, or is somebody else's."""
 
-import json
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from components.control_plane import kubeconfig
 from fleet.model import Person as Entry
 from fleet.world import World
 from landbridge.access import person
 from landbridge.errors import UsageError
 from tests.landbridge.experiments import bed
+from tests.support.node_certificates import certificate
 
 
 @pytest.fixture
@@ -24,9 +26,10 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return replace(made, fleet=made.fleet.model_copy(update={"people": people}))
 
 
-def written(folder: Path, cluster: str = "test-main", user: str = "bob") -> Path:
+def written(folder: Path, cluster: str = "test-main", user: str = "bob", now: datetime | None = None) -> Path:
     file = folder / "bob.kubeconfig"
-    file.write_text(json.dumps({"clusters": [{"name": cluster}], "users": [{"name": user}]}))
+    pem = certificate(user, ends=timedelta(days=1), now=now).pem
+    file.write_text(kubeconfig.kubeconfig(cluster, user, {"server": "https://example.com"}, "", pem, ""))
     return file
 
 
@@ -65,6 +68,10 @@ def test_a_file_of_somebody_else_or_somewhere_else_is_refused(
 
 
 def test_an_operator_of_several_teams_says_which(world: World) -> None:
-    operator = person.Person(world, SimpleNamespace(options=""), "main", None, person.OPERATOR, "")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="Name the team with --team: vision, speech, robots"):
-        person.team_of(operator)
+        person.only_team(world, "main")
+
+
+def test_a_certificate_that_has_ended_is_told_with_how_to_have_another(world: World, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"bob\.kubeconfig was good until 2020-.*`landbridge kubeconfig --as NAME`"):
+        opened(world, written(tmp_path, now=datetime(2020, 1, 2, tzinfo=UTC)))
