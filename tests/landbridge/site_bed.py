@@ -38,23 +38,18 @@ from local import namespace
 from local.client import LocalCloudError
 from local.machines import machine as machines
 from local.workers import hardware
+from tests.components.pools import joining_bed
 from tests.components.pools.joining_cluster import BIN
 from tests.local.machines.host import Box, Host
 
 ROOT = Path(__file__).parents[2]
 API, SITE, PORT = "10.128.0.5", "lab", 8080
-# Those whom the bed's table of pools knows.
-ADDRESSES = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}
+ADDRESSES = joining_bed.HOSTS
 HOUR = timedelta(hours=1)
-BED = """
+BED = (
+    joining_bed.AMONG_MACHINES
+    + """
 import http.server, threading
-from itertools import chain, count
-from tests.components.pools import joining_cluster as bed
-network.hold(api)
-ports = chain([6443], count(20000))
-bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
-bed.kept = bed.make(Path(folder))
-bed.cluster = next(bed.kept)
 
 class Bucket(http.server.SimpleHTTPRequestHandler):
     def __init__(self, *words):
@@ -66,6 +61,7 @@ server = http.server.ThreadingHTTPServer((api, port), Bucket)
 threading.Thread(target=server.serve_forever, daemon=True).start()
 result = [(bed.cluster.pki / "ca.crt").read_text(), *((bed.cluster.folder / f"admin.{e}").read_text() for e in ("crt", "key"))]
 """
+)
 
 
 @dataclass

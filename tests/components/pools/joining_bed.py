@@ -97,3 +97,17 @@ def enrolled(site: str, host: str) -> dict[str, Any]:
 
 def node(name: str) -> dict[str, Any]:
     return {"username": f"system:node:{name}", "groups": ["system:nodes", "system:authenticated"]}
+
+
+# Run inside a namespace where machines are: the bed of a cluster at their API's address.
+AMONG_MACHINES = """
+from itertools import chain, count
+from tests.components.pools import joining_cluster as bed
+network.hold(api)
+ports = chain([6443], count(20000))
+bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
+bed.kept = bed.make(Path(folder))
+bed.cluster = next(bed.kept)
+"""
+# Hosts that the bed's table of pools knows.
+HOSTS = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}

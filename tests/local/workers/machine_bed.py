@@ -13,6 +13,7 @@ from components.addons.spec import addons_spec
 from components.pools.bundle import bundle
 from fleet.world import current
 from local.workers import hardware, shares
+from tests.components.pools import joining_bed
 from tests.components.pools.joining_bed import ROOT
 from tests.components.pools.joining_client import eventually
 from tests.components.pools.joining_cluster import BIN
@@ -21,17 +22,9 @@ from tests.local.workers.real_pods import DEFAULT
 from tests.local.workers.worker import spec
 
 API, SITE = "10.128.0.5", "lab"
-# Those of the bed's table of pools.
-ADDRESSES = {"host-1": "10.129.0.11", "host-2": "10.129.0.12"}
+ADDRESSES = joining_bed.HOSTS
 # In the namespace: the bed of a cluster, where machines are.
-BED = """
-from itertools import chain, count
-from tests.components.pools import joining_cluster as bed
-network.hold(api)
-ports = chain([6443], count(20000))
-bed.BIND, bed.free_port = "0.0.0.0", lambda: next(ports)
-bed.kept = bed.make(Path(folder))
-bed.cluster = next(bed.kept)
+BED = f"""{joining_bed.AMONG_MACHINES}
 result = (bed.cluster.pki / "ca.crt").read_text()
 """
 ENROL = """
