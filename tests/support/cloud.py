@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ class Cloud:
     environment: dict[str, str] = field(default_factory=dict)
 
     def command(self, *arguments: str) -> list[str]:
-        return [COMMAND, *arguments, "--fleet", str(self.fleet)]
+        return [COMMAND, *with_options(arguments, "--fleet", str(self.fleet))]
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -75,7 +76,7 @@ class Cloud:
 
     def report(self, *arguments: str, code: int | None = 0, seconds: float = SECONDS) -> dict[str, Any]:
         """The same with --json, parsed."""
-        return dict(json.loads(self.run(*arguments, "--json", code=code, seconds=seconds).stdout))
+        return dict(json.loads(self.run(*with_options(arguments, "--json"), code=code, seconds=seconds).stdout))
 
     def inside(self, *command: str) -> str:
         """The output of a command that runs inside the local cloud, as `landbridge local exec` but for its imports."""
@@ -131,6 +132,12 @@ class Cloud:
 
     def _environment(self) -> dict[str, str]:
         return {**os.environ, "LANDBRIDGE_HOME": str(self.home), "PYTHONDONTWRITEBYTECODE": "", **self.environment}
+
+
+def with_options(arguments: Sequence[str], *options: str) -> list[str]:
+    """Before what follows `--`, which is not landbridge's."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return [*arguments[:end], *options, *arguments[end:]]
 
 
 PRELUDE = """\
