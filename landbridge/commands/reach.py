@@ -8,19 +8,15 @@ import click
 from landbridge.access.person import Person
 from landbridge.errors import UsageError
 from landbridge.experiments import follow, look
-from landbridge.experiments.templates import Template
 
-from .people import opened, person_options
-
-rank_option = click.option("--rank", type=int, default=0, show_default=True, help="Which host.")
-part_option = click.option("--part", metavar="PART", help="Of which part, where the template has several.")
+from .people import opened, part_option, person_options, rank_option
 
 
 def pod_of(name: str, part: str | None, rank: int, where: Any) -> tuple[Person, str]:
     """The person, and the pod's name. Raises UsageError where it is not there."""
     person = opened(**where)
     state = look.known(person, name)
-    chosen = part or Template.model_validate(look.record(person, name)["template"]).shown
+    chosen = look.part_of(person, name, part)
     one = look.pod(look.pods(person, name), chosen, rank)
     if one is None or "running" not in look.main_status(one):
         raise UsageError(

@@ -108,7 +108,8 @@ def run(
         raise UsageError(f"--folder {folder}: there is no such folder.")
     found = spec.given(folder, said, file)
     person = opened(fleet_file, found.run.cluster, local=local, kubeconfig=kubeconfig, team=found.run.team)
-    out = options.output(as_json=as_json)
+    # What is on stdout is the run's own, or the document's; of a dry run it is what would be.
+    out = options.output(as_json=as_json or not dry_run)
     prepared = launching.prepare(found, person, folder)
     show_offer(prepared, out)
     document = as_document(prepared)

@@ -15,12 +15,11 @@ from landbridge.experiments.again import again as repeated
 from landbridge.experiments.manifest import PART, RANK
 from landbridge.experiments.states import JOB_SETS, RunState
 from landbridge.experiments.store import Records
-from landbridge.experiments.templates import Template
 from landbridge.output import Output
 
 from . import options
 from .options import json_option
-from .people import opened, person_options
+from .people import opened, part_option, person_options, rank_option
 from .run import followed
 
 COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red", "done": "dim", "failed": "red"}
@@ -34,7 +33,6 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
     """Shows your runs of the last week: their state, where, since when, GPU hours and cost so far."""
     if click.get_current_context().invoked_subcommand is not None:
         return DONE
-
     person = opened(**where, team=team, every_team=everybody and team is None)
     found = look.runs(person)
     if not everybody:
@@ -104,7 +102,6 @@ def show(name: str, *, as_json: bool, **where: Any) -> int:
 
 
 def one_host(pod: Any) -> dict[str, Any]:
-
     ended = look.main_status(pod).get("terminated") or {}
     return {
         "part": pod["metadata"]["labels"].get(PART),
@@ -139,22 +136,19 @@ def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **wh
 @click.argument("name", metavar="RUN")
 @person_options
 @click.option("--follow", "-f", "follows", is_flag=True, help="To its end; the exit code is the run's then.")
-@click.option("--rank", type=int, default=0, show_default=True, help="Of which host.")
-@click.option("--part", metavar="PART", help="Of which part, where the template has several.")
+@rank_option
+@part_option
 def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any) -> int:
     """Prints what one host of RUN has printed."""
     person = opened(**where)
     state = look.known(person, name)
-    template = Template.model_validate(look.record(person, name)["template"])
-    chosen = part or template.shown
-    if chosen not in template.parts:
-        raise UsageError(f"--part {chosen}: {name} has {', '.join(template.parts)}.")
+    chosen = look.part_of(person, name, part)
     if follows:
         return followed(person, name, chosen, rank)
     one = look.pod(look.pods(person, name), chosen, rank)
     if one is None:
         raise UsageError(f"{follow.said(state)}. There is no host {rank} of {chosen}{'' if state.ended else ' yet'}.")
-    output = follow.Output(sys.stdout.buffer)
+    output = follow.Printed(sys.stdout.buffer)
     output.copy(person, one, follow=False)
     if output.why:
         raise LandbridgeError(f"What {name} has printed can't be read: {output.why}")

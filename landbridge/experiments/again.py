@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from landbridge.access.person import Person, team_of
+from landbridge.access.person import Person
 from landbridge.errors import UsageError
 
 from .hosts import Hosts
@@ -15,7 +15,6 @@ from .templates import Template
 
 def again(person: Person, name: str, more: Sequence[str]) -> Launched:
     """`more` are arguments that are added. Raises UsageError and LandbridgeError."""
-    team = team_of(person)
     records = Records(person)
     record = records.read(name)
     if record["format"] != FORMAT:
@@ -35,7 +34,7 @@ def again(person: Person, name: str, more: Sequence[str]) -> Launched:
     launched = Launched(
         run,
         made,
-        team,
+        person.team,
         person.name,
         record["image"],
         Hosts(record["hosts"], record["gpus_per_host"]),

@@ -13,6 +13,8 @@ from .look import exit_code, known, main_status, pod, pods
 from .states import RunState
 
 PAUSE_SECONDS = 1.0
+# A run may wait for days, and each look is three calls.
+MOST_PAUSE_SECONDS = 10.0
 # A node that has just joined answers nobody until it has its certificate.
 OUTPUT_SECONDS = 30.0
 # An API server that is away for so long is told of; the run goes on without it.
@@ -20,7 +22,7 @@ PATIENCE_SECONDS = 120.0
 Tell = Callable[[str], None]
 
 
-class Output:
+class Printed:
     """What one pod has printed: asked for again after a cut, it begins anew, and nothing is shown twice.
 
     `why` is what kubectl said when it was not `complete`.
@@ -55,7 +57,8 @@ class Output:
 
 def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
     """The run's own exit code. Raises LandbridgeError when nobody answers for long, or the run has gone."""
-    output, last, heard, over = Output(sys.stdout.buffer), "", time.monotonic(), 0.0
+    output, last, heard, over = Printed(sys.stdout.buffer), "", time.monotonic(), 0.0
+    pause = PAUSE_SECONDS
     while True:
         try:
             state, found = known(person, name), pods(person, name)
@@ -68,7 +71,7 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
             continue
         if (text := said(state)) != last:
             tell(text)
-            last = text
+            last, pause = text, PAUSE_SECONDS
         one = pod(found, part, rank)
         if one is not None and main_status(one).keys() & {"running", "terminated"}:
             output.copy(person, one, follow=not state.ended)
@@ -81,7 +84,8 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
             if time.monotonic() - over > OUTPUT_SECONDS:
                 tell(f"what it has printed can't be read: {output.why}")
                 return code(state, found)
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(pause)
+        pause = min(1.5 * pause, MOST_PAUSE_SECONDS)
 
 
 def code(state: RunState, found: Sequence[Mapping[str, Any]]) -> int:

@@ -1,6 +1,7 @@
 """What hosts of one run prove themselves by to each other: made with the run, in a Secret that goes with it."""
 
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -32,25 +33,23 @@ def secret_name(run: str) -> str:
     return f"{run}-keys"
 
 
-def secret(job_set: dict[str, Any]) -> dict[str, Any]:
-    """`job_set` is as the API has it: the Secret is deleted with it."""
-    meta = job_set["metadata"]
-    owner = {"apiVersion": job_set["apiVersion"], "kind": job_set["kind"], "name": meta["name"], "uid": meta["uid"]}
+def secret(run: str, namespace: str) -> dict[str, Any]:
+    """It is there before the run is; `owned` says what makes it go with it."""
     (key, public), (host, host_public) = _pair(), _pair()
+    ssh = dict(zip(SSH, (key, f"{public}\n", host, f"{ALIAS} {host_public}\n"), strict=True))
     return {
         "apiVersion": "v1",
         "kind": "Secret",
-        "metadata": {
-            "name": secret_name(meta["name"]),
-            "namespace": meta["namespace"],
-            "labels": MANAGED,
-            "ownerReferences": [owner],
-        },
-        "stringData": {
-            REDIS: secrets.token_urlsafe(24),
-            **dict(zip(SSH, (key, f"{public}\n", host, f"{ALIAS} {host_public}\n"), strict=True)),
-        },
+        "metadata": {"name": secret_name(run), "namespace": namespace, "labels": MANAGED},
+        "stringData": {REDIS: secrets.token_urlsafe(24), **ssh},
     }
+
+
+def owned(job_set: Mapping[str, Any]) -> dict[str, Any]:
+    """A patch of the Secret; `job_set` is as the API has it."""
+    meta = job_set["metadata"]
+    owner = {"apiVersion": job_set["apiVersion"], "kind": job_set["kind"], "name": meta["name"], "uid": meta["uid"]}
+    return {"metadata": {"ownerReferences": [owner]}}
 
 
 def _pair() -> tuple[str, str]:

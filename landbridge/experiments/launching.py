@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from components.addons import controllers
 from fleet import team_code, team_queues
-from landbridge.access.person import Person, team_of
+from landbridge.access.person import Person
 from landbridge.cluster.kube import KubeError
 from landbridge.code import folder as folders
 from landbridge.code.known_packs import KnownPacks
@@ -49,13 +49,14 @@ class Prepared(NamedTuple):
     offer: Offer
 
 
-def prepare(given: Given, person: Person, folder: Path, template_folder: Path | None = None) -> Prepared:
+def prepare(given: Given, person: Person, folder: Path) -> Prepared:
     """Raises UsageError, FleetError, LandbridgeError: for all that could be known before anything is created."""
-    run, team = given.run, team_of(person)
-    _check_team(given, person, team)
+    run, team = given.run, person.team
+    _check_team(person)
+    _check_share(given, person)
     _check_secrets(given, person)
     pools = {pool.name: pool for pool in person.spec.pools if pool.hardware.gpus}
-    many, form = hosts(given, pools), template(run.template, template_folder or folder)
+    many, form = hosts(given, pools), template(run.template, folder)
     image, found = _image(given, person), look(person)
     waiting = sum(one.state == "waits" and one.team == team for one in found.runs)
     offered = offer(person.spec, found.room, team, many, waiting)
@@ -63,6 +64,7 @@ def prepare(given: Given, person: Person, folder: Path, template_folder: Path | 
         raise UsageError(f"{given.at('gpus')}: {offered.never}.")
     _check_price(given, offered)
     scanned = folders.scan(folder, folders.Limits(run.code.file_mib, run.code.tree_mib), run.code.allow)
+    places = _places(run, offered)
     name = run.name or made_up(folder.resolve().name)
     _check_name(given, person, name)
     record = {
@@ -75,14 +77,14 @@ def prepare(given: Given, person: Person, folder: Path, template_folder: Path | 
         "image": image,
         "hosts": many.number,
         "gpus_per_host": many.gpus,
-        "places": _places(run, offered),
+        "places": places,
         "template": form.model_dump(mode="json"),
         "commit": scanned.commit,
         "dirty": scanned.dirty,
         "kubernetes": person.spec.cluster.kubernetes,
         "launched": now(),
     }
-    launched = Launched(run, name, team, person.name, image, many, form, _places(run, offered), "", record)
+    launched = Launched(run, name, team, person.name, image, many, form, places, "", record)
     return Prepared(person, launched, scanned, offered)
 
 
@@ -93,10 +95,10 @@ def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Lau
     """
     person, launched = prepared.person, prepared.launched
     records = Records(person)
-    store = S3Store(records.s3, person.bucket, team_code.folder(launched.team))
+    store = S3Store(records.client, person.bucket, team_code.folder(launched.team))
     known = KnownPacks(cache_folder(), person.bucket, launched.team)
     shipped = ship(prepared.folder, store, known, progress)
-    code = f"s3://{person.bucket}/{team_code.folder(launched.team)}{team_code.tree_key(shipped.digest)}"
+    code = store.where(team_code.tree_key(shipped.digest))
     record = {**launched.record, "code": code, "diff": shipped.diff}
     launched = launched._replace(code=code, record=record)
     create(person, launched, records)
@@ -106,7 +108,10 @@ def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Lau
 def create(person: Person, launched: Launched, records: Records) -> None:
     """The name is the run's for ever, so it is queued once: whoever asks twice is refused."""
     records.write(launched.name, launched.record)
-    text = json.dumps(manifest(launched))
+    text, secret = json.dumps(manifest(launched)), keys.secret_name(launched.name)
+    # First: a run whose launch ends between the two would wait for it for ever.
+    if has_keys := launched.template.ssh or launched.run.redis:
+        person.kube.done("create", "--filename=-", stdin=json.dumps(keys.secret(launched.name, person.namespace)))
 
     def created() -> bool:
         try:
@@ -120,10 +125,10 @@ def create(person: Person, launched: Launched, records: Records) -> None:
         return True
 
     until(created, AWAY_SECONDS, 2.0, lambda ails: _away(person, launched.name, ails))
-    if launched.template.ssh or launched.run.redis:
-        made = person.kube.get(JOB_SETS, launched.name, f"--namespace={person.namespace}")
-        if person.kube.find("secret", keys.secret_name(launched.name), f"--namespace={person.namespace}") is None:
-            person.kube.done("create", "--filename=-", stdin=json.dumps(keys.secret(made)))
+    if has_keys:
+        where = f"--namespace={person.namespace}"
+        owned = json.dumps(keys.owned(person.kube.get(JOB_SETS, launched.name, where)))
+        person.kube.done("patch", "secret", secret, where, "--type=merge", f"--patch={owned}")
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:
@@ -147,7 +152,8 @@ def made_up(folder: str) -> str:
     return plain[: LONGEST_NAME - len(end)].rstrip("-") + end
 
 
-def _check_team(given: Given, person: Person, team: str) -> None:
+def _check_team(person: Person) -> None:
+    team = person.team
     teams = team_queues.of_cluster(person.world.fleet, person.cluster)
     if team not in teams:
         raise UsageError(
@@ -156,6 +162,9 @@ def _check_team(given: Given, person: Person, team: str) -> None:
             + f"Give it one: teams.{team}.queues: {{{person.cluster}: {{gpus: 8}}}}, then "
             f"`landbridge up{person.place.options}`."
         )
+
+
+def _check_share(given: Given, person: Person) -> None:
     if (share := given.run.checkpoints) and share not in person.world.fleet.storage.shares:
         known = ", ".join(person.world.fleet.storage.shares) or "none"
         raise UsageError(f"{given.at('checkpoints')}: the fleet has no share {share}. It has {known}.")
@@ -217,6 +226,3 @@ def _check_name(given: Given, person: Person, name: str) -> None:
         raise UsageError(f"{given.at('name')}: {name} has {len(name)} characters, and {LONGEST_NAME} are the most.")
     if person.kube.find(JOB_SETS, name, f"--namespace={person.namespace}"):
         raise UsageError(f"{given.at('name')}: there is a run {name} already. Choose another one, or leave --name out.")
-
-
-__all__ = ["Prepared", "Run", "create", "made_up", "prepare", "start"]

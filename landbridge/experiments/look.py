@@ -10,19 +10,17 @@ from landbridge.errors import UsageError
 from landbridge.queue.look import WORKLOADS, look_at_room
 
 from .manifest import PART, RANK, RECORD, RUN
-from .states import JOB_SETS, RunState, states
-
-ALL = "--all-namespaces"
+from .states import JOB_SET, JOB_SETS, RunState, states
+from .templates import Template
 
 
 def runs(person: Person) -> list[RunState]:
     """Of their team, or of all teams for an operator who works for none. Raises UsageError and KubeError."""
     room = look_at_room(person)
-    where = ALL if not person.team else f"--namespace={person.namespace}"
+    where = f"--namespace={person.namespace}" if person.team else "--all-namespaces"
     found = person.kube.get(f"{JOB_SETS},{WORKLOADS}", where)["items"]
-    kinds = [one["kind"] for one in found]
-    job_sets = [one for one, kind in zip(found, kinds, strict=True) if kind == "JobSet"]
-    workloads = [one for one, kind in zip(found, kinds, strict=True) if kind == "Workload"]
+    job_sets = [one for one in found if one["kind"] == JOB_SET]
+    workloads = [one for one in found if one["kind"] != JOB_SET]
     return states(job_sets, workloads, room, person.spec, datetime.now(UTC))
 
 
@@ -34,8 +32,7 @@ def run(person: Person, name: str) -> RunState | None:
 def known(person: Person, name: str) -> RunState:
     """Raises UsageError for a run that is not there."""
     found = runs(person)
-    one = next((one for one in found if one.name == name), None)
-    if one is None:
+    if (one := next((one for one in found if one.name == name), None)) is None:
         names = ", ".join(other.name for other in found[:5])
         raise UsageError(
             f"Team {person.team} has no run {name} in {person.cluster}. "
@@ -67,6 +64,14 @@ def pod(found: Sequence[Mapping[str, Any]], part: str, rank: int) -> Mapping[str
         ),
         None,
     )
+
+
+def part_of(person: Person, name: str, part: str | None) -> str:
+    """The part that is meant of a run that is there: what it ends with, where none is named. Raises UsageError."""
+    template = Template.model_validate(record(person, name)["template"])
+    if part is not None and part not in template.parts:
+        raise UsageError(f"--part {part}: {name} has {', '.join(template.parts)}.")
+    return part or template.shown
 
 
 def main_status(one: Mapping[str, Any]) -> Mapping[str, Any]:

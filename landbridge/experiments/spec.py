@@ -11,6 +11,7 @@ from fleet.model import Model, Name
 from fleet.shape_problems import shape_problems
 from fleet.yaml import Lines, plain, read
 from fleet.yaml_subset import NAME
+from landbridge.code.folder import Limits
 
 FILE = "run.yaml"
 # JobSet names pods RUN-PART-0-RANK, and a name of Kubernetes has 63 characters.
@@ -22,8 +23,8 @@ Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", description
 class Code(Model):
     """What of the folder travels."""
 
-    file_mib: int = Field(default=100, ge=1, le=4096, description="a larger file is refused")
-    tree_mib: int = Field(default=1024, ge=1, le=16384, description="more in all is refused")
+    file_mib: int = Field(default=Limits().file_mib, ge=1, le=4096, description="a larger file is refused")
+    tree_mib: int = Field(default=Limits().tree_mib, ge=1, le=16384, description="more in all is refused")
     allow: list[str] = Field(default_factory=list, description="files that look like secrets and are none")
 
 

@@ -74,6 +74,17 @@ def test_each_example_ends_as_it_should(ann: Researcher, example: str) -> None:
     line, times = EXAMPLES[example]
     done = ann.run("run", "--folder", str(ann.folder(example)))
     assert sum(line in one for one in done.stdout.splitlines()) == times, done.stdout
+    assert "GPUs" in done.stderr, "where it goes is told, and is no output of the run's"
+
+
+def test_the_keys_of_a_run_are_owned_by_it(queued: Queued) -> None:
+    owners = {
+        one["metadata"]["name"]: [owner["kind"] for owner in one["metadata"].get("ownerReferences", [])]
+        for one in queued.get("-n", "team-lab", "secrets")["items"]
+        if one["metadata"]["name"].endswith("-keys")
+    }
+    assert len(owners) == 2, "of mpi and of redis"
+    assert list(owners.values()) == [["JobSet"]] * 2
 
 
 def test_the_exit_code_is_the_run_s_and_its_own_failures_count(ann: Researcher) -> None:

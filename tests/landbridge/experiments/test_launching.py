@@ -1,9 +1,11 @@
 """What is refused before anything is created."""
 
+import re
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from ruamel.yaml import YAML
 
 from fleet.model import Images
 from landbridge.access.person import Person
@@ -57,8 +59,12 @@ def person(image: str | None = None, **found: Any) -> Person:
 def test_an_image_is_the_run_s_or_the_fleet_s() -> None:
     assert launching._image(given(image="a/b:1"), person("c/d:1")) == "a/b:1"
     assert launching._image(given(), person("c/d:1")) == "c/d:1"
-    with pytest.raises(UsageError, match=r"Which image\? Name one with --image, .* in fleet\.yaml: images: \{runs: "):
+    with pytest.raises(UsageError, match=r"Which image\? Name one with --image, .* in fleet\.yaml: images:") as told:
         launching._image(given(), person())
+    remedy = re.search(r"images: (\{.*\})\.$", str(told.value))
+    assert remedy
+    taken = Images.model_validate(YAML(typ="safe").load(remedy[1]))
+    assert launching._image(given(), person(taken.runs)) == taken.runs
 
 
 def test_a_name_is_free_and_not_too_long() -> None:
