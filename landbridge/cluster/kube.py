@@ -63,10 +63,8 @@ class Kube:
         return result
 
     def _run(self, *words: str, stdin: str, seconds: float) -> CommandResult:
-        descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
+        descriptor, environment = self._config_file()
         try:
-            os.write(descriptor, self.config.encode())
-            environment = {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"}
             argv = self.around([kubectl(), *words])
             return ran(argv, stdin.encode(), seconds, environment, (descriptor,))
         except TimeoutExpired:
@@ -77,10 +75,8 @@ class Kube:
     @contextlib.contextmanager
     def streaming(self, *words: str) -> Iterator["Popen[bytes]"]:
         """kubectl while it runs, with its output as pipes. It is ended with the block."""
-        descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
+        descriptor, environment = self._config_file()
         try:
-            os.write(descriptor, self.config.encode())
-            environment = {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"}
             process = Popen(
                 self.around([kubectl(), *words]),
                 stdin=DEVNULL,
@@ -101,11 +97,16 @@ class Kube:
 
     def become(self, *words: str) -> NoReturn:
         """Makes kubectl of this process, with its terminal and its exit code."""
-        descriptor = os.memfd_create("kubeconfig", 0)
-        os.write(descriptor, self.config.encode())
+        _, environment = self._config_file()
         sys.stdout.flush()
         argv = self.around([kubectl(), *words])
-        os.execvpe(argv[0], argv, {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"})  # noqa: S606
+        os.execvpe(argv[0], argv, environment)  # noqa: S606
+
+    def _config_file(self) -> tuple[int, dict[str, str]]:
+        """Its descriptor, and the environment in which kubectl finds it."""
+        descriptor = os.memfd_create("kubeconfig", 0)  # not closed on exec: kubectl reads it under its number
+        os.write(descriptor, self.config.encode())
+        return descriptor, {**os.environ, "KUBECONFIG": f"/proc/self/fd/{descriptor}"}
 
     def done(self, *words: str, stdin: str = "", seconds: float = 60) -> str:
         """What kubectl said. Raises KubeError when it failed."""
