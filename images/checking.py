@@ -38,7 +38,7 @@ def of_machine(host: str, ssh_config: Path | None = None) -> list[Check]:
     """
     config = ["-F", str(ssh_config)] if ssh_config else []
     try:
-        run(["ssh", *config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", f"ssh://{host}", "sudo -n true"])
+        run(["ssh", *config, "-o", "BatchMode=yes", "-o", "ConnectTimeout=60", f"ssh://{host}", "sudo -n true"])
     except ImageError as error:
         raise ImageError(f"{host} can't be checked: one has to come in by SSH and become root. {error}") from None
     return _run([f"--hosts=ssh://{host}", "--sudo", *([f"--ssh-config={ssh_config}"] if ssh_config else [])])

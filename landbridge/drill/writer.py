@@ -17,7 +17,7 @@ from landbridge.waiting import NotYet, until
 
 WORKERS, PACE_SECONDS = 3, 0.15
 # One try, and all tries of one write together: a client that gives up sooner would not outlive a restore.
-TRY_SECONDS, WRITE_SECONDS = 4.0, 180.0
+TRY_SECONDS, WRITE_SECONDS = 4.0, 600.0
 MANAGER = "landbridge-drill"
 LABEL = "landbridge.dev/drill"
 

@@ -31,7 +31,7 @@ def landbridge(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def document(home: Path, *words: str) -> dict[str, Any]:
     done = landbridge(home, *words, "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, f"{done.stderr[-1000:]}\n{done.stdout[-3000:]}"
     return dict(json.loads(done.stdout))
 
 

@@ -161,7 +161,7 @@ def test_devices_come_and_go_with_their_plugins_and_then_the_node_is_its_templat
     found = one.node()
     assert found["metadata"]["labels"] == wanted["metadata"]["labels"]
     assert {key: value for key, value in found["spec"].items() if not key.startswith("podCIDR")} == wanted["spec"]
-    assert set(found["status"]) - set(wanted["status"]) == {"addresses", "daemonEndpoints"}
+    assert set(found["status"]) - set(wanted["status"]) == {"addresses", "daemonEndpoints", "declaredFeatures"}
     assert found["status"]["capacity"] == wanted["status"]["capacity"]
     assert found["status"]["allocatable"] == wanted["status"]["allocatable"]
     assert without_times(found["status"]["conditions"]) == without_times(wanted["status"]["conditions"])
