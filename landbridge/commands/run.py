@@ -56,6 +56,7 @@ FLAGS = (
     click.option("--secret", "secrets", multiple=True, callback=several, metavar="NAME", help="Its keys as variables."),
     click.option("--priority", type=click.Choice(["low", "normal", "high"]), help="Inside the team.  [normal]"),
     click.option("--restarts", type=int, metavar="N", help="After exit codes of its own.  [0]"),
+    click.option("--hang-minutes", type=float, metavar="N", help="A host fails that leaves HEARTBEAT_FILE so long."),
     click.option("--max-hours", type=float, metavar="HOURS", help="Then it is stopped."),
     click.option("--max-price", type=float, metavar="USD", help="The most an hour, for all its machines."),
     click.option("--checkpoints", metavar="SHARE", help="The share that CHECKPOINT_DIR is on."),

@@ -15,7 +15,7 @@ from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
 from fleet import team_storage
 
-from . import keys
+from . import heartbeat, keys
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -142,6 +142,10 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
     if one.run.checkpoints:
         mounts.append({"name": SHARE_VOLUME, "mountPath": SHARE})
         volumes.append({"name": SHARE_VOLUME, "persistentVolumeClaim": {"claimName": one.run.checkpoints}})
+    beats = one.run.hang_minutes if part.gpus == "each" else None
+    if beats:
+        mounts.append({"name": heartbeat.VOLUME, "mountPath": heartbeat.FOLDER})
+        volumes.append({"name": heartbeat.VOLUME, "emptyDir": {}})
     redis = name == REDIS
     secrets = [{"secretRef": {"name": secret}} for secret in one.run.secrets]
     main = {
@@ -152,6 +156,7 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         **({"envFrom": secrets} if secrets and not redis else {}),
         "workingDir": "/" if redis else CODE,
         "resources": _resources(one, part),
+        **({"livenessProbe": heartbeat.probe(beats)} if beats else {}),
         **({} if redis else {"volumeMounts": mounts}),
     }
     return {
@@ -202,6 +207,8 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[REDIS][0]}:{REDIS_PORT}"
     if one.run.checkpoints:
         plain["CHECKPOINT_DIR"] = checkpoints(one)
+    if one.run.hang_minutes:
+        plain[heartbeat.VARIABLE] = heartbeat.FILE
     yield from ({"name": name, "valueFrom": rank} for name in ("RUN_RANK", "RANK"))
     attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
     yield {"name": "RUN_ATTEMPT", "valueFrom": attempt}

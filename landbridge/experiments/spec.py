@@ -47,6 +47,12 @@ class Run(Model):
     )
     priority: Priority = "normal"
     restarts: int = Field(default=0, ge=0, le=100, description="after an exit code of its own that is not 0")
+    hang_minutes: float | None = Field(
+        default=None,
+        ge=0.1,
+        le=7 * 24 * 60,
+        description="a host fails that leaves its HEARTBEAT_FILE untouched so long",
+    )
     max_hours: float | None = Field(default=None, gt=0, le=24 * 365, description="then it is stopped")
     max_price: float | None = Field(default=None, gt=0, description="US dollars an hour for all its machines")
     checkpoints: Name | None = Field(default=None, description="the share with CHECKPOINT_DIR")

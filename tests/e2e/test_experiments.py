@@ -131,6 +131,19 @@ def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_co
     assert first.isdisjoint(one["metadata"]["uid"] for one in pods)
 
 
+def test_a_host_that_hangs_is_ended_and_its_log_says_why(ann: Researcher) -> None:
+    folder = ann.home / "hangs"
+    folder.mkdir()
+    (folder / "train.sh").write_text(
+        '[ $RUN_ATTEMPT = 0 ] && exec sleep 600\nfor i in 1 2 3 4 5; do touch $HEARTBEAT_FILE; sleep 2; done; echo over\n'
+    )
+    words = ("--name", "hangs", "--restarts", "1", "--hang-minutes", "0.1", "--", "sh", "train.sh")
+    done = ann.run("run", "--folder", str(folder), *ONE_GPU, *words)
+    assert "of 6 at most: this host hangs, and is ended" in done.stdout
+    assert done.stdout.splitlines()[-1] == "over"
+    assert state(ann, "hangs")["restarts"] == 1
+
+
 def test_ctrl_c_and_lost_controllers_leave_a_run_alone_and_stop_ends_it(ann: Researcher, queued: Queued) -> None:
     folder = ann.home / "sleeps"
     folder.mkdir()

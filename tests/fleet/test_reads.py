@@ -156,7 +156,7 @@ def test_watched_programs_get_what_others_get(world: World, example: World, unto
     [
         ("c7i.8xlarge, max: 50", "c7i.8xlarge, max: 51", {("value", "pools", "cpu", "max")}),
         ("    nfs: host-1\n", "", {("value", "sites", "lab", "nfs")}),
-        ("  research: {gid: 2000}", "  research: {gid: 2000}\n  more: {gid: 2002}", {("names", "teams")}),
+        ("teams:\n", "teams:\n  more: {gid: 2002}\n", {("names", "teams")}),
         ("  bob: {uid: 3002, team: research}\n", "", {("has", "people", "bob"), ("names", "people")}),
     ],
 )

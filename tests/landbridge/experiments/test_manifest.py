@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 WHOLE: dict[str, Any] = {
     "restarts": 3,
     "max_hours": 2.5,
+    "hang_minutes": 30.0,
     "checkpoints": "data",
     "redis": True,
     "cpus": 32,
@@ -48,6 +49,17 @@ def test_a_shell_s_own_dollars_reach_it() -> None:
     one = one._replace(run=Run(command=["sh", "-c", "echo $$ $(date) $HOME"], gpus=16))
     words = manifest(one)["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]["containers"][0]
     assert words["command"] == ["sh", "-c", "echo $$$$ $$(date) $$HOME"]
+
+
+def test_hosts_with_gpus_are_asked_for_their_heartbeat() -> None:
+    """Nobody is without the words for it, and a look is never rarer than a minute nor than four in the time meant."""
+    made = {name: container("mpi", name, hang_minutes=2.0) for name in ("launcher", "worker")}
+    probe = made["worker"]["livenessProbe"]
+    assert "livenessProbe" not in made["launcher"]
+    assert {"name": "HEARTBEAT_FILE", "value": "/heartbeat/beat"} in made["launcher"]["env"]
+    assert (probe["periodSeconds"], probe["failureThreshold"]) == (30, 1)
+    assert '"$age" -le 120 ]' in probe["exec"]["command"][-1]
+    assert "livenessProbe" not in container("mpi", "worker")
 
 
 def test_a_launcher_stands_before_the_command() -> None:
