@@ -25,7 +25,8 @@ VERSIONS = "versions.json"
 # What guests of the local cloud run beside what a boot test runs: local/machines/guest.py.
 GUESTS = {"dnsmasq": "dnsmasq-base"}
 # What tests run beside.
-TESTS = {"packer": "packer", "gpg": "gnupg"}
+TESTS = {"packer": "packer", "gpg": "gnupg", "docker-registry": "docker-registry"}
+SERVICES = ("docker-registry",)
 # What the Go programs for GPUs are built with, beside Go.
 COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
 
@@ -38,7 +39,7 @@ def set_up(
     missing = debian.missing({**NEEDED, **BOOT_NEEDED, **more})
     if missing and debian.can_install():
         with progress.step(f"packages that make images: {', '.join(missing)}"):
-            debian.install(missing, logs)
+            debian.install(missing, logs, SERVICES)
     elif missing:
         progress.say(f"Bakes need packages of the system: sudo apt-get install {' '.join(missing)}")
     go_tools.set_up_image(root, cache, logs, progress, gpus=gpus)

@@ -181,6 +181,8 @@ def show_offer(prepared: Prepared, out: Output) -> None:
         table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
     out.progress.print(table)
     out.progress.print(expected(offer))
+    if prepared.remark:
+        out.progress.print(Text(prepared.remark, style="dim"))
 
 
 def expected(offer: Offer) -> Text:

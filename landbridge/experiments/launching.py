@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from components.addons import controllers
-from fleet import team_code, team_queues
+from fleet import team_code
 from landbridge.access.person import Person
 from landbridge.cluster.kube import KubeError
 from landbridge.code import folder as folders
@@ -21,7 +21,7 @@ from landbridge.errors import LandbridgeError, UsageError
 from landbridge.queue.look import look
 from landbridge.waiting import NotYet, until
 
-from . import keys
+from . import checks, keys
 from .hosts import hosts
 from .manifest import Launched, manifest
 from .offer import Offer, offer
@@ -36,37 +36,40 @@ AWAY = re.compile(
     r"failed calling webhook|connection refused|ServiceUnavailable|timed? ?out|no answer within", re.IGNORECASE
 )
 AWAY_SECONDS = 120.0
-SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$", re.IGNORECASE)
-IMAGE = re.compile(r"[a-z0-9][a-z0-9._/:-]*(@sha256:[0-9a-f]{64})?")
 
 
 class Prepared(NamedTuple):
-    """What would run, and where: nothing has been created, and nothing has travelled."""
+    """What would run, and where: nothing has been created, and nothing has travelled.
+
+    `remark` is what its people should know and nothing fails by; often empty.
+    """
 
     person: Person
     launched: Launched
     folder: folders.Folder
     offer: Offer
+    remark: str
 
 
 def prepare(given: Given, person: Person, folder: Path) -> Prepared:
     """Raises UsageError, FleetError, LandbridgeError: for all that could be known before anything is created."""
     run, team = given.run, person.team
-    _check_team(person)
-    _check_share(given, person)
-    _check_secrets(given, person)
+    checks.team(person)
+    checks.share(given, person)
+    checks.secrets(given, person)
     pools = {pool.name: pool for pool in person.spec.pools if pool.hardware.gpus}
     many, form = hosts(given, pools), template(run.template, folder)
-    image, found = _image(given, person), look(person)
+    found = look(person)
     waiting = sum(one.state == "waits" and one.team == team for one in found.runs)
     offered = offer(person.spec, found.room, team, many, waiting)
     if offered.never:
         raise UsageError(f"{given.at('gpus')}: {offered.never}.")
-    _check_price(given, offered)
+    checks.price(given, offered)
     scanned = folders.scan(folder, folders.Limits(run.code.file_mib, run.code.tree_mib), run.code.allow)
     places = _places(run, offered)
     name = run.name or made_up(folder.resolve().name)
-    _check_name(given, person, name)
+    checks.name(given, person, name)
+    image, remark = checks.image(given, person)
     record = {
         "format": FORMAT,
         "run": run.model_dump(mode="json", exclude={"name"}),
@@ -85,7 +88,7 @@ def prepare(given: Given, person: Person, folder: Path) -> Prepared:
         "launched": now(),
     }
     launched = Launched(run, name, team, person.name, image, many, form, places, "", record)
-    return Prepared(person, launched, scanned, offered)
+    return Prepared(person, launched, scanned, offered, remark)
 
 
 def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Launched, Shipped]:
@@ -152,77 +155,8 @@ def made_up(folder: str) -> str:
     return plain[: LONGEST_NAME - len(end)].rstrip("-") + end
 
 
-def _check_team(person: Person) -> None:
-    team = person.team
-    teams = team_queues.of_cluster(person.world.fleet, person.cluster)
-    if team not in teams:
-        raise UsageError(
-            f"{person.world.path.name}: team {team} has no queue in {person.cluster}. "
-            + (f"Teams with one: {', '.join(teams)}. " if teams else "")
-            + f"Give it one: teams.{team}.queues: {{{person.cluster}: {{gpus: 8}}}}, then "
-            f"`landbridge up{person.place.options}`."
-        )
-
-
-def _check_share(given: Given, person: Person) -> None:
-    if (share := given.run.checkpoints) and share not in person.world.fleet.storage.shares:
-        known = ", ".join(person.world.fleet.storage.shares) or "none"
-        raise UsageError(f"{given.at('checkpoints')}: the fleet has no share {share}. It has {known}.")
-
-
-def _check_secrets(given: Given, person: Person) -> None:
-    """What stands in a run can be read by whoever sees it, and stays in its record."""
-    how = f"`kubectl --namespace {person.namespace} create secret generic NAME --from-env-file=FILE`"
-    hidden = [name for name in given.run.environment if SECRET.search(name)]
-    if hidden:
-        raise UsageError(
-            f"{given.at('environment')}: {', '.join(hidden)} looks like a secret, and variables of a run are no place "
-            f"for one. Keep it in a Secret, made with {how}, and name that with --secret NAME."
-        )
-    for name in given.run.secrets:
-        if person.kube.find("secret", name, f"--namespace={person.namespace}") is None:
-            raise UsageError(
-                f"{given.at('secrets')}: there is no Secret {name} in {person.namespace}. Make it with {how}."
-            )
-
-
-def _check_price(given: Given, offered: Offer) -> None:
-    most, chosen = given.run.max_price, offered.chosen
-    if most is None or chosen is None:
-        return
-    if chosen.usd_an_hour is None:
-        raise UsageError(
-            f"{given.at('max_price')}: nobody has said what machines of {chosen.pool} cost. Say it in the fleet file, "
-            f"regions.{chosen.place}.prices, or leave --max-price out."
-        )
-    if chosen.usd_an_hour > most:
-        raise UsageError(
-            f"{given.at('max_price')}: it would cost ${chosen.usd_an_hour:.2f} an hour in {chosen.place}, and "
-            f"${most:g} is the most. Ask for fewer GPUs or more money."
-        )
-
-
 def _places(run: Run, offered: Offer) -> tuple[str, ...]:
     """Those it may go to: with machines that are large enough, and for no more money than is meant."""
     able = [one for one in offered.choices if one.of >= offered.hosts.total]
     most = run.max_price
     return tuple(one.place for one in able if most is None or (one.usd_an_hour is not None and one.usd_an_hour <= most))
-
-
-def _image(given: Given, person: Person) -> str:
-    image = given.run.image or person.world.fleet.images.runs
-    if image is None:
-        raise UsageError(
-            f"Which image? Name one with --image, or for everybody in {person.world.path.name}: "
-            "images: {runs: docker.io/pytorch/pytorch:2.8.0-cuda12.8-cudnn9-runtime}."
-        )
-    if not IMAGE.fullmatch(image):
-        raise UsageError(f"{given.at('image')}: {image!r} is no image's name. It has the form REGISTRY/NAME:TAG.")
-    return image
-
-
-def _check_name(given: Given, person: Person, name: str) -> None:
-    if len(name) > LONGEST_NAME:
-        raise UsageError(f"{given.at('name')}: {name} has {len(name)} characters, and {LONGEST_NAME} are the most.")
-    if person.kube.find(JOB_SETS, name, f"--namespace={person.namespace}"):
-        raise UsageError(f"{given.at('name')}: there is a run {name} already. Choose another one, or leave --name out.")
