@@ -1,11 +1,11 @@
 """Who works in a cluster: a person by the certificate that they were given, or an operator for a team."""
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import boto3
 from botocore import UNSIGNED
@@ -90,12 +90,21 @@ class Person:
         )
 
 
+class Login(NamedTuple):
+    """What a kubeconfig is: `text` is the file's."""
+
+    path: Path
+    cluster: str
+    user: str
+    text: str
+
+
 def opened(
     world: World,
     cluster: str | None,
     *,
     local: bool,
-    kubeconfig: Path | None,
+    kubeconfigs: Sequence[Path],
     team: str | None,
     every_team: bool = False,
 ) -> Person:
@@ -103,23 +112,46 @@ def opened(
 
     `every_team`: an operator who names none works for all. Raises UsageError and LandbridgeError.
     """
-    if kubeconfig is None:
+    if not kubeconfigs:
         session = sessions.opened(world, cluster, local=local)
         chosen = team or ("" if every_team else only_team(world, session.info.name))
         return Person(world, session.place, session.info.name, session.admin, OPERATOR, chosen)
-    name, user, text = _read(world, kubeconfig)
-    if cluster not in (None, name):
-        raise UsageError(f"{kubeconfig} is for the cluster {name}, not for {cluster}. Leave out --cluster {cluster}.")
-    if user not in world.fleet.people:
+    login = _chosen([_read(world, path) for path in kubeconfigs], cluster)
+    if login.user not in world.fleet.people:
         raise UsageError(
-            f"{kubeconfig} is {user}'s, who is not under people in {world.path.name}. Have one made with "
+            f"{login.path} is {login.user}'s, who is not under people in {world.path.name}. Have one made with "
             f"`landbridge kubeconfig --as NAME`."
         )
-    own = world.fleet.people[user].team
+    own = world.fleet.people[login.user].team
     if team not in (None, own):
-        raise UsageError(f"--team {team}: {user} is of team {own}, and runs in no other.")
+        raise UsageError(f"--team {team}: {login.user} is of team {own}, and runs in no other.")
     place = sessions.the_place(world, local=local)
-    return Person(world, place, name, Kube(text), user, own)
+    return Person(world, place, login.cluster, Kube(login.text), login.user, own)
+
+
+def clusters(world: World, kubeconfigs: Sequence[Path]) -> list[str]:
+    """Where one may have runs: an operator where any team may. Raises UsageError."""
+    if kubeconfigs:
+        return list(dict.fromkeys(_read(world, path).cluster for path in kubeconfigs))
+    return [name for name in world.fleet.clusters if team_queues.of_cluster(world.fleet, name)]
+
+
+def _chosen(logins: Sequence[Login], cluster: str | None) -> Login:
+    """Raises UsageError."""
+    found = {one.cluster: one for one in logins}
+    if cluster is None and len(found) > 1:
+        raise UsageError(
+            f"Which cluster is meant? Name one with --cluster: you have kubeconfigs for {', '.join(found)}."
+        )
+    if cluster is not None and cluster not in found:
+        first = logins[0]
+        if len(found) == 1:
+            raise UsageError(
+                f"{first.path} is for the cluster {first.cluster}, not for {cluster}. Leave out --cluster {cluster}, "
+                f"or have one made with `landbridge kubeconfig --as {first.user} --cluster {cluster}` and name both."
+            )
+        raise UsageError(f"--cluster {cluster}: your kubeconfigs are for {', '.join(found)}.")
+    return found[cluster] if cluster else logins[0]
 
 
 def only_team(world: World, cluster: str) -> str:
@@ -130,8 +162,8 @@ def only_team(world: World, cluster: str) -> str:
     return found[0] if found else world.fleet.owner
 
 
-def _read(world: World, path: Path) -> tuple[str, str, str]:
-    """The cluster's name, the user's, and the file as it is. Raises UsageError."""
+def _read(world: World, path: Path) -> Login:
+    """Raises UsageError."""
     wrong = "Have one made with `landbridge kubeconfig --as NAME`, and name it with --kubeconfig or in " + VARIABLE
     try:
         text = path.read_text()
@@ -150,4 +182,4 @@ def _read(world: World, path: Path) -> tuple[str, str, str]:
         raise UsageError(
             f"{path} is for {name}, which is no cluster of {world.path.name}: {', '.join(known)}. {wrong}."
         )
-    return known[name], whose, text
+    return Login(path, known[name], whose, text)

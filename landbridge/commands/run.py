@@ -10,9 +10,10 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from landbridge import render
+from landbridge.access import person as access
 from landbridge.access.person import Person
 from landbridge.errors import DONE, INTERRUPTED, UsageError
-from landbridge.experiments import follow, launching, spec
+from landbridge.experiments import anywhere, follow, launching, spec
 from landbridge.experiments.launching import Prepared
 from landbridge.experiments.offer import Offer
 from landbridge.output import Output
@@ -90,7 +91,7 @@ def run(
     detach: bool,
     as_json: bool,
     fleet_file: Path | None,
-    kubeconfig: Path | None,
+    kubeconfigs: tuple[Path, ...],
     cluster: str | None,
     team: str | None,
     local: bool,
@@ -99,7 +100,8 @@ def run(
     """Runs COMMAND with this folder's code on GPUs of the cluster, and follows it.
 
     What git ignores does not travel. The run waits in its team's queue until there is room for all of it, and starts as
-    a whole. Ctrl-C leaves it alone. The exit code is the run's own.
+    a whole. With --cluster any it goes to the cluster where it can begin soonest. Ctrl-C leaves it alone. The exit code
+    is the run's own.
     """
     said = {name: value for name, value in given.items() if value is not None}
     said |= {name: value for name, value in {"cluster": cluster, "team": team}.items() if value is not None}
@@ -108,12 +110,18 @@ def run(
     if not folder.is_dir():
         raise UsageError(f"--folder {folder}: there is no such folder.")
     found = spec.given(folder, said, file)
-    person = opened(fleet_file, found.run.cluster, local=local, kubeconfig=kubeconfig, team=found.run.team)
     # What is on stdout is the run's own, or the document's; of a dry run it is what would be.
     out = options.output(as_json=as_json or not dry_run)
-    prepared = launching.prepare(found, person, folder)
-    show_offer(prepared, out)
-    document = as_document(prepared)
+    who: dict[str, Any] = {"local": local, "kubeconfigs": kubeconfigs, "team": found.run.team}
+    if found.run.cluster == anywhere.ANY:
+        clusters = access.clusters(options.the_fleet(fleet_file), kubeconfigs)
+        in_one = anywhere.anywhere(found, folder, clusters, lambda name: opened(fleet_file, name, **who))
+    else:
+        prepared = launching.prepare(found, opened(fleet_file, found.run.cluster, **who), folder)
+        in_one = anywhere.Found(prepared, {})
+    prepared = in_one.chosen
+    show_offer(in_one, out)
+    document = {**as_document(prepared), "others": in_one.others}
     if dry_run:
         if as_json:
             out.document(document)
@@ -127,7 +135,7 @@ def run(
         out.document({**document, "code": launched.code, "sent_bytes": shipped.sent_bytes})
     if as_json or detach:
         return DONE
-    return followed(person, launched.name, launched.template.shown)
+    return followed(prepared.person, launched.name, launched.template.shown)
 
 
 def followed(person: Person, name: str, part: str, rank: int = 0) -> int:
@@ -162,14 +170,15 @@ def as_document(prepared: Prepared) -> dict[str, Any]:
     }
 
 
-def show_offer(prepared: Prepared, out: Output) -> None:
+def show_offer(found: anywhere.Found, out: Output) -> None:
     """Before anything is bought: where it would go and why, what is free, and what it costs."""
+    prepared, others = found
     launched, offer = prepared.launched, prepared.offer
     many = launched.hosts
     plural = "hosts" if many.number > 1 else "host"
-    out.progress.print(
-        Text.assemble((launched.name, "bold"), f" of {launched.team}: {many.number} {plural} with {many.gpus} GPUs")
-    )
+    where = f" in {prepared.person.cluster}" if others else ""
+    what = f" of {launched.team}{where}: {many.number} {plural} with {many.gpus} GPUs"
+    out.progress.print(Text.assemble((launched.name, "bold"), what))
     table = render.plain_table(
         "place", "pool", "free", "of", "buys", "an hour", "", right=("free", "of", "buys", "an hour")
     )
@@ -181,6 +190,8 @@ def show_offer(prepared: Prepared, out: Output) -> None:
         table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
     out.progress.print(table)
     out.progress.print(expected(offer))
+    for cluster, why in others.items():
+        out.progress.print(Text(f"In {cluster} {why}.", style="dim"))
     if prepared.remark:
         out.progress.print(Text(prepared.remark, style="dim"))
 

@@ -9,11 +9,13 @@ import click
 from rich.text import Text
 
 from landbridge import render
+from landbridge.access.person import Person
 from landbridge.errors import DONE, LandbridgeError, UsageError
-from landbridge.experiments import follow, look
+from landbridge.experiments import ending, follow, look
 from landbridge.experiments.again import again as repeated
 from landbridge.experiments.manifest import PART, RANK
-from landbridge.experiments.states import JOB_SETS, RunState
+from landbridge.experiments.move import move as moved
+from landbridge.experiments.states import RunState
 from landbridge.experiments.store import Records
 from landbridge.output import Output
 
@@ -132,6 +134,36 @@ def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **wh
     return followed(person, launched.name, launched.template.shown)
 
 
+@runs.command()
+@click.argument("name", metavar="RUN")
+@click.argument("to", metavar="CLUSTER")
+@person_options
+@json_option
+def move(name: str, to: str, *, as_json: bool, cluster: str | None, **where: Any) -> int:
+    """Moves RUN to CLUSTER, where it goes on from its checkpoints. What waits can always be moved.
+
+    --cluster says where it is now. It has ended there before it is queued in the other one.
+    """
+    target = opened(**where, cluster=to)
+    source = opened(**where, cluster=cluster or the_other(target))
+    launched = moved(source, target, name)
+    out = options.output(as_json=as_json)
+    out.progress.print(f"{name} is queued in {target.cluster}, and gone from {source.cluster}.")
+    if as_json:
+        out.document({"name": launched.name, "from": source.cluster, "to": target.cluster})
+    return DONE
+
+
+def the_other(person: Person) -> str:
+    """Raises UsageError where there is not one alone."""
+    found = [name for name in person.world.fleet.clusters if name != person.cluster]
+    if len(found) != 1:
+        raise UsageError(
+            f"Where is it now? Name its cluster with --cluster: {', '.join(found) or 'there is no other'}."
+        )
+    return found[0]
+
+
 @click.command()
 @click.argument("name", metavar="RUN")
 @person_options
@@ -164,9 +196,7 @@ def stop(names: tuple[str, ...], *, as_json: bool, **where: Any) -> int:
     person = opened(**where)
     found = [look.known(person, name) for name in names]
     for one in found:
-        person.kube.done(
-            "delete", JOB_SETS, one.name, f"--namespace={person.namespace}", "--cascade=foreground", "--wait=false"
-        )
+        ending.stop(person, one.name)
     out = options.output(as_json=as_json)
     if as_json:
         out.document({"cluster": person.cluster, "stopped": [one.as_json() for one in found]})

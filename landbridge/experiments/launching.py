@@ -18,11 +18,11 @@ from landbridge.code.private_files import cache_folder
 from landbridge.code.s3_store import S3Store
 from landbridge.code.ship import Shipped, ship
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.queue.look import look
+from landbridge.queue.look import look_at_room
 from landbridge.waiting import NotYet, until
 
 from . import checks, keys
-from .hosts import hosts
+from .hosts import Hosts, hosts
 from .manifest import Launched, manifest
 from .offer import Offer, offer
 from .spec import LONGEST_NAME, Given, Run
@@ -59,14 +59,9 @@ def prepare(given: Given, person: Person, folder: Path) -> Prepared:
     checks.secrets(given, person)
     pools = {pool.name: pool for pool in person.spec.pools if pool.hardware.gpus}
     many, form = hosts(given, pools), template(run.template, folder)
-    found = look(person)
-    waiting = sum(one.state == "waits" and one.team == team for one in found.runs)
-    offered = offer(person.spec, found.room, team, many, waiting)
-    if offered.never:
-        raise UsageError(f"{given.at('gpus')}: {offered.never}.")
-    checks.price(given, offered)
+    offered = offered_to(given, person, many)
     scanned = folders.scan(folder, folders.Limits(run.code.file_mib, run.code.tree_mib), run.code.allow)
-    places = _places(run, offered)
+    places = places_of(run, offered)
     name = run.name or made_up(folder.resolve().name)
     checks.name(given, person, name)
     image, remark = checks.image(given, person)
@@ -91,6 +86,16 @@ def prepare(given: Given, person: Person, folder: Path) -> Prepared:
     return Prepared(person, launched, scanned, offered, remark)
 
 
+def offered_to(given: Given, person: Person, many: Hosts) -> Offer:
+    """Raises UsageError for what can never be had there, or not for that money."""
+    room = look_at_room(person)
+    offered = offer(person.spec, room, person.team, many, room.share(person.team).waiting)
+    if offered.never:
+        raise UsageError(f"{given.at('gpus')}: {offered.never}.")
+    checks.price(given, offered)
+    return offered
+
+
 def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Launched, Shipped]:
     """The run is queued when this ends. `progress` hears bytes that were sent, of those to be sent.
 
@@ -111,6 +116,11 @@ def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Lau
 def create(person: Person, launched: Launched, records: Records) -> None:
     """The name is the run's for ever, so it is queued once: whoever asks twice is refused."""
     records.write(launched.name, launched.record)
+    queue(person, launched)
+
+
+def queue(person: Person, launched: Launched) -> None:
+    """A run that is recorded. Raises LandbridgeError."""
     text, secret = json.dumps(manifest(launched)), keys.secret_name(launched.name)
     # First: a run whose launch ends between the two would wait for it for ever.
     if has_keys := launched.template.ssh or launched.run.redis:
@@ -135,7 +145,8 @@ def create(person: Person, launched: Launched, records: Records) -> None:
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:
-    again = f"`landbridge runs again {name}{person.place.options}`"
+    several = f" --cluster {person.cluster}" if len(person.world.fleet.clusters) > 1 else ""
+    again = f"`landbridge runs again {name}{several}{person.place.options}`"
     return LandbridgeError(
         f"{name} was not queued, for nobody answers who would queue it: {ails}\n"
         f"Its code is sent. When Kueue and JobSet are back (pods in {controllers.SPACE}), {again} queues it."
@@ -155,7 +166,7 @@ def made_up(folder: str) -> str:
     return plain[: LONGEST_NAME - len(end)].rstrip("-") + end
 
 
-def _places(run: Run, offered: Offer) -> tuple[str, ...]:
+def places_of(run: Run, offered: Offer) -> tuple[str, ...]:
     """Those it may go to: with machines that are large enough, and for no more money than is meant."""
     able = [one for one in offered.choices if one.of >= offered.hosts.total]
     most = run.max_price

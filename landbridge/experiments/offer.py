@@ -28,13 +28,17 @@ class Choice(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """`chosen` is where it would go now, or later: then `waits` says what for. `never` is why it can't be had."""
+    """`chosen` is where it would go now, or later: then `waits` says what for. `never` is why it can't be had.
+
+    `ahead` are runs of the team that wait already.
+    """
 
     hosts: Hosts
     choices: Sequence[Choice]
     chosen: Choice | None
     waits: str
     never: str
+    ahead: int
 
 
 def offer(spec: AddOnsSpec, room: Room, team: str, hosts: Hosts, ahead: int) -> Offer:
@@ -57,7 +61,9 @@ def offer(spec: AddOnsSpec, room: Room, team: str, hosts: Hosts, ahead: int) -> 
         waits = f"no place has {hosts.total} GPUs free"
     else:
         waits = f"{ahead} of {team}'s runs wait already" if ahead else ""
-    return Offer(hosts, found, None if cannot else now or next(iter(able), None), "" if cannot else waits, cannot)
+    return Offer(
+        hosts, found, None if cannot else now or next(iter(able), None), "" if cannot else waits, cannot, ahead
+    )
 
 
 def pool_at(spec: AddOnsSpec, place: str, hosts: Hosts) -> PoolSpec | None:

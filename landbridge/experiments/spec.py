@@ -37,7 +37,7 @@ class Run(Model):
         default=None, description="made of the folder's name where it is left out"
     )
     team: Name | None = Field(default=None, description="whose queue; your own")
-    cluster: Name | None = Field(default=None, description="the fleet's only one")
+    cluster: Name | None = Field(default=None, description="the fleet's only one; any: where it can begin soonest")
     gpus_per_host: int | None = Field(default=None, ge=1, le=16, description="as many as the largest machines have")
     image: str | None = Field(default=None, min_length=1, description="images.runs of the fleet file")
     template: str = Field(default="plain", min_length=1, description="how the hosts' processes meet")

@@ -5,17 +5,24 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet import team_storage
+from fleet.buckets import bucket_name
 from landbridge.access.person import Person
 from landbridge.clouds.aws.cloud import S3
 from landbridge.errors import UsageError
 
 
 class Records:
-    """Of one team. All raise LandbridgeError."""
+    """Of one team, in the region that its cluster keeps them in; read in all, for runs of other clusters.
+
+    All raise LandbridgeError.
+    """
 
     def __init__(self, person: Person) -> None:
         self.team, self.client = person.team, person.storage()
         self.bucket = S3(self.client, None, person.bucket)
+        fleet = person.world.fleet
+        names = (bucket_name(fleet, region) for region in team_storage.regions(fleet))
+        self.others = [S3(self.client, None, name) for name in names if name != person.bucket]
 
     def key(self, name: str) -> str:
         return f"{team_storage.FOLDER}/{self.team}/runs/{name}.json"
@@ -28,9 +35,13 @@ class Records:
                 f"--name {name}: team {self.team} has had a run of that name. Choose another one, or leave --name out."
             )
 
+    def write_over(self, name: str, record: Mapping[str, Any]) -> None:
+        """Of a run that goes on elsewhere."""
+        self.bucket.put(self.key(name), json.dumps(record, indent=1).encode())
+
     def read(self, name: str) -> dict[str, Any]:
         """Raises UsageError for a run that nobody knows."""
-        found = self.bucket.read(self.key(name))
+        found = next((data for one in (self.bucket, *self.others) if (data := one.read(self.key(name)))), None)
         if found is None:
             raise UsageError(
                 f"Team {self.team} has never had a run {name}. `landbridge runs --all` shows those of the last week."

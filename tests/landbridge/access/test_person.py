@@ -35,7 +35,7 @@ def written(folder: Path, cluster: str = "test-main", user: str = "bob", now: da
 
 def opened(world: World, file: Path, **more: Any) -> person.Person:
     given: dict[str, Any] = {"cluster": None, "team": None, **more}
-    return person.opened(world, given["cluster"], local=True, kubeconfig=file, team=given["team"])
+    return person.opened(world, given["cluster"], local=True, kubeconfigs=[file], team=given["team"])
 
 
 def test_a_kubeconfig_says_who_and_where(world: World, tmp_path: Path) -> None:
@@ -65,6 +65,24 @@ def test_a_file_of_somebody_else_or_somewhere_else_is_refused(
 ) -> None:
     with pytest.raises(UsageError, match=told):
         opened(world, written(tmp_path, **fields), **more)
+
+
+def test_of_several_files_that_of_the_cluster_is_taken(world: World, tmp_path: Path) -> None:
+    clusters = {"main": world.fleet.clusters["main"], "second": world.fleet.clusters["main"]}
+    world = replace(world, fleet=world.fleet.model_copy(update={"clusters": clusters}))
+    files = []
+    for name in clusters:
+        (tmp_path / name).mkdir()
+        files.append(written(tmp_path / name, cluster=f"test-{name}"))
+    assert person.clusters(world, files) == ["main", "second"]
+    for name in clusters:
+        assert person.opened(world, name, local=True, kubeconfigs=files, team=None).cluster == name
+    for cluster, told in (
+        (None, "you have kubeconfigs for main, second"),
+        ("third", "your kubeconfigs are for main, s"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            person.opened(world, cluster, local=True, kubeconfigs=files, team=None)
 
 
 def test_an_operator_of_several_teams_says_which(world: World) -> None:

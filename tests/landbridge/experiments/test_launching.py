@@ -26,7 +26,7 @@ def given(**fields: Any) -> Given:
 
 
 def offered(*choices: Choice) -> Offer:
-    return Offer(Hosts(2, 8), choices, choices[0], "", "")
+    return Offer(Hosts(2, 8), choices, choices[0], "", "", 0)
 
 
 def test_what_costs_more_than_is_meant_is_refused() -> None:
@@ -44,10 +44,10 @@ def test_where_nobody_has_said_a_price_there_is_no_bound_to_keep() -> None:
 
 def test_a_run_may_go_nowhere_dearer_later() -> None:
     choices = offered(OWN, DEAR, UNKNOWN)
-    assert launching._places(given().run, choices) == ("room", "west", "south")
-    assert launching._places(given(max_price=100.0).run, choices) == ("room",)
+    assert launching.places_of(given().run, choices) == ("room", "west", "south")
+    assert launching.places_of(given(max_price=100.0).run, choices) == ("room",)
     small = OWN._replace(place="closet", of=8)
-    assert launching._places(given().run, offered(OWN, small)) == ("room",)
+    assert launching.places_of(given().run, offered(OWN, small)) == ("room",)
 
 
 def person(image: str | None = None, **found: Any) -> Person:
