@@ -63,6 +63,7 @@ FLAGS = (
     click.option("--checkpoints", metavar="SHARE", help="The share that CHECKPOINT_DIR is on."),
     click.option("--cpus", type=int, metavar="N", help="Of each host."),
     click.option("--memory-gib", type=int, metavar="N", help="Of each host."),
+    click.option("--tensorboard/--no-tensorboard", default=None, help="Shows what is in TENSORBOARD_DIR."),
     click.option("--redis/--no-redis", default=None, help="A Valkey of its own, by REDIS_URL."),
 )
 

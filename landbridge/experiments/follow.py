@@ -9,7 +9,9 @@ from landbridge.access.person import Person
 from landbridge.cluster.kube import KubeError
 from landbridge.errors import DONE, FAILED, LandbridgeError
 
+from . import tensorboard
 from .look import exit_code, known, main_status, pod, pods
+from .manifest import PART, RANK, RUN
 from .states import RunState
 
 PAUSE_SECONDS = 1.0
@@ -20,6 +22,21 @@ OUTPUT_SECONDS = 30.0
 # An API server that is away for so long is told of; the run goes on without it.
 PATIENCE_SECONDS = 120.0
 Tell = Callable[[str], None]
+
+
+class News:
+    """Tells what is new of each kind of thing."""
+
+    def __init__(self, tell: Tell) -> None:
+        self.tell, self.told = tell, dict[str, str]()
+
+    def __call__(self, kind: str, text: str) -> bool:
+        """Whether it was told. An empty text is nothing to tell."""
+        if not text or self.told.get(kind) == text:
+            return False
+        self.tell(text)
+        self.told[kind] = text
+        return True
 
 
 class Printed:
@@ -57,7 +74,7 @@ class Printed:
 
 def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
     """The run's own exit code. Raises LandbridgeError when nobody answers for long, or the run has gone."""
-    output, last, heard, over = Printed(sys.stdout.buffer), "", time.monotonic(), 0.0
+    output, news, heard, over = Printed(sys.stdout.buffer), News(tell), time.monotonic(), 0.0
     pause = PAUSE_SECONDS
     while True:
         try:
@@ -69,9 +86,9 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
                 raise LandbridgeError(f"{error}. {again}") from None
             time.sleep(PAUSE_SECONDS)
             continue
-        if (text := said(state)) != last:
-            tell(text)
-            last, pause = text, PAUSE_SECONDS
+        if news("state", said(state)):
+            pause = PAUSE_SECONDS
+        news("board", board(found, person.place.options))
         one = pod(found, part, rank)
         if one is not None and main_status(one).keys() & {"running", "terminated"}:
             output.copy(person, one, follow=not state.ended)
@@ -91,6 +108,19 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
 def code(state: RunState, found: Sequence[Mapping[str, Any]]) -> int:
     """That of a run which has ended."""
     return DONE if state.phase == "done" else exit_code(found) or FAILED
+
+
+def board(found: Sequence[Mapping[str, Any]], options: str) -> str:
+    """Where TensorBoard is, of a run whose first host runs; empty where it has none."""
+    for one in found:
+        meta, address = one["metadata"], one.get("status", {}).get("podIP")
+        beside = [container["name"] for container in one["spec"].get("initContainers") or []]
+        first = meta.get("annotations", {}).get(RANK) == "0" and "running" in main_status(one)
+        if tensorboard.NAME in beside and first and address:
+            words = f"{meta['labels'][RUN]} {tensorboard.PORT} --part {meta['labels'][PART]}{options}"
+            url = f"http://{address}:{tensorboard.PORT}"
+            return f"TensorBoard: {url} in the VPN; elsewhere by `landbridge forward {words}`"
+    return ""
 
 
 def said(state: RunState) -> str:

@@ -6,7 +6,7 @@ of a host that hangs ends as by a failure of its own, so its whole run starts ag
 
 from typing import Any
 
-VOLUME, FOLDER = "heartbeat", "/heartbeat"
+FOLDER = "/heartbeat"
 FILE = f"{FOLDER}/beat"
 VARIABLE = "HEARTBEAT_FILE"
 # Looked at no more often than that, and no less.

@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from components.addons.manifests import MANAGED
 
-VOLUME, FOLDER, PORT = "ssh", "/run/landbridge/ssh", 2222
+FOLDER, PORT = "/run/landbridge/ssh", 2222
 # Of its Valkey.
 REDIS = "redis"
 # By this name all hosts of the run show one key.
@@ -19,9 +19,10 @@ SSH = ("key", "authorized_keys", "host_key", "known_hosts")
 MODE = 0o400
 
 
-def volume(run: str) -> dict[str, Any]:
+def source(run: str) -> dict[str, Any]:
+    """Of a volume."""
     items = [{"key": name, "path": name} for name in SSH]
-    return {"name": VOLUME, "secret": {"secretName": secret_name(run), "defaultMode": MODE, "items": items}}
+    return {"secret": {"secretName": secret_name(run), "defaultMode": MODE, "items": items}}
 
 
 def password(run: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ preempted does not count, an exit code of the run's own does.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from components.addons import jobset, queues
@@ -15,7 +15,7 @@ from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
 from fleet import team_storage
 
-from . import heartbeat, keys
+from . import heartbeat, keys, tensorboard, volumes
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -24,11 +24,11 @@ Manifest = dict[str, Any]
 RUN, PART, RECORD, PERSON = (f"{labels.DOMAIN}/{what}" for what in ("run", "part", "record", "person"))
 API = f"{jobset.GROUP}/{jobset.VERSION}"
 RANK = "batch.kubernetes.io/job-completion-index"
+RANK_FIELD = {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}
 ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 MAX_SECONDS = f"{queues.GROUP}/max-exec-time-seconds"
 # One on each host: hosts of a run that have an address together get others by their number.
 PORT = 29400
-CODE, CODE_VOLUME, SHARE_VOLUME, SHARE = "/code", "code", "checkpoints", "/checkpoints"
 # What has ended is listed for so long.
 LISTED_SECONDS = 7 * 24 * 3600
 # Between the word that a run ends and its end: it may write a checkpoint.
@@ -106,11 +106,6 @@ def names(one: Launched) -> dict[str, list[str]]:
     }
 
 
-def checkpoints(one: Launched) -> str:
-    """Restarts find it again; other runs have theirs."""
-    return f"{SHARE}/runs/{one.name}"
-
-
 def _part(one: Launched, name: str, part: Part) -> Manifest:
     hosts = number(one, part)
     job = {
@@ -131,21 +126,13 @@ def _part(one: Launched, name: str, part: Part) -> Manifest:
 
 def _pod(one: Launched, name: str, part: Part) -> Manifest:
     variables = [*_variables(one, name, part)]
-    mounts: list[Manifest] = [{"name": CODE_VOLUME, "mountPath": CODE, "readOnly": True}]
-    volumes: list[Manifest] = [{"name": CODE_VOLUME, "emptyDir": {}}]
-    if one.template.ssh:
-        mounts.append({"name": keys.VOLUME, "mountPath": keys.FOLDER, "readOnly": True})
-        volumes.append(keys.volume(one.name))
-    for number, folder in enumerate(part.folders):
-        mounts.append({"name": f"folder-{number}", "mountPath": folder})
-        volumes.append({"name": f"folder-{number}", "emptyDir": {"medium": "Memory"}})
-    if one.run.checkpoints:
-        mounts.append({"name": SHARE_VOLUME, "mountPath": SHARE})
-        volumes.append({"name": SHARE_VOLUME, "persistentVolumeClaim": {"claimName": one.run.checkpoints}})
+    mounted = volumes.mounted(one.run, one.name, part, ssh=one.template.ssh)
     beats = one.run.hang_minutes if part.gpus == "each" else None
-    if beats:
-        mounts.append({"name": heartbeat.VOLUME, "mountPath": heartbeat.FOLDER})
-        volumes.append({"name": heartbeat.VOLUME, "emptyDir": {}})
+    pictures = [
+        tensorboard.sidecar(one.image, RANK_FIELD, folder, [volume.mount for volume in mounted if volume.has(folder)])
+        for folder in [volumes.pictures(one.run, one.name)]
+        if one.run.tensorboard and part.gpus == "each"
+    ]
     redis = name == REDIS
     secrets = [{"secretRef": {"name": secret}} for secret in one.run.secrets]
     main = {
@@ -154,17 +141,18 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         "command": list(_words(one, part)),
         "env": variables,
         **({"envFrom": secrets} if secrets and not redis else {}),
-        "workingDir": "/" if redis else CODE,
+        "workingDir": "/" if redis else volumes.CODE,
         "resources": _resources(one, part),
         **({"livenessProbe": heartbeat.probe(beats)} if beats else {}),
-        **({} if redis else {"volumeMounts": mounts}),
+        **({} if redis else {"volumeMounts": [volume.mount for volume in mounted]}),
     }
     return {
         "restartPolicy": "Never",
         "serviceAccountName": team_storage.ACCOUNT,
         "terminationGracePeriodSeconds": GRACE_SECONDS,
         **({"affinity": nodes(labels.PLACE, "In", *one.places)} if part.gpus == "each" else _beside(one)),
-        **({} if redis else {"initContainers": [_fetch(one)], "volumes": volumes}),
+        **({} if redis else {"initContainers": [_fetch(one, mounted), *pictures]}),
+        **({} if redis else {"volumes": [volume.volume for volume in mounted]}),
         "containers": [main],
     }
 
@@ -189,7 +177,7 @@ def _filling(one: Launched) -> dict[str, str]:
 
 def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
     """A variable that stands earlier may be named by a later one."""
-    hosts, rank = names(one), {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}
+    hosts = names(one)
     plain = {
         "RUN_NAME": one.name,
         "RUN_PART": name,
@@ -206,10 +194,12 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         yield {"name": "REDIS_PASSWORD", "valueFrom": keys.password(one.name)}
         plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[REDIS][0]}:{REDIS_PORT}"
     if one.run.checkpoints:
-        plain["CHECKPOINT_DIR"] = checkpoints(one)
+        plain["CHECKPOINT_DIR"] = volumes.checkpoints(one.name)
     if one.run.hang_minutes:
         plain[heartbeat.VARIABLE] = heartbeat.FILE
-    yield from ({"name": name, "valueFrom": rank} for name in ("RUN_RANK", "RANK"))
+    if one.run.tensorboard:
+        plain[tensorboard.VARIABLE] = volumes.pictures(one.run, one.name)
+    yield from ({"name": name, "valueFrom": RANK_FIELD} for name in ("RUN_RANK", "RANK"))
     attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
     yield {"name": "RUN_ATTEMPT", "valueFrom": attempt}
     yield from ({"name": name, "value": value} for name, value in plain.items())
@@ -237,16 +227,16 @@ def _beside(one: Launched) -> Manifest:
     }
 
 
-def _fetch(one: Launched) -> Manifest:
+def _fetch(one: Launched, mounted: Sequence[volumes.Mounted]) -> Manifest:
     """By the team's own identity, into a folder that the run itself can't write; and not before all hosts are there."""
-    made = ["--make", checkpoints(one)] if one.run.checkpoints else []
-    shared = [{"name": SHARE_VOLUME, "mountPath": SHARE}] if one.run.checkpoints else []
+    made = ["--make", volumes.checkpoints(one.name)] if one.run.checkpoints else []
     waits = [host for part in one.template.parts for host in names(one)[part]]
+    own = [volume for volume in mounted if volume.path in (volumes.CODE, volumes.SHARE)]
     return {
         "name": "code",
         "image": str(SERVICES),
         "imagePullPolicy": "Never",
         "command": ["python3", "-m", "services.code"],
-        "args": [*("--tree", one.code, "--into", CODE, "--wait-for", ",".join(waits)), *made],
-        "volumeMounts": [{"name": CODE_VOLUME, "mountPath": CODE}, *shared],
+        "args": [*("--tree", one.code, "--into", volumes.CODE, "--wait-for", ",".join(waits)), *made],
+        "volumeMounts": [volume._replace(read_only=False).mount for volume in own],
     }

@@ -59,6 +59,7 @@ class Run(Model):
     cpus: int | None = Field(default=None, ge=1, description="of each host; what its GPUs' share of a machine is")
     memory_gib: int | None = Field(default=None, ge=1, description="of each host; no bound")
     redis: bool = Field(default=False, description="a Valkey of its own, by REDIS_URL")
+    tensorboard: bool = Field(default=False, description="TensorBoard beside the first host, for TENSORBOARD_DIR")
     code: Code = Code()
 
 

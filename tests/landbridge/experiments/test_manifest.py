@@ -18,6 +18,7 @@ WHOLE: dict[str, Any] = {
     "restarts": 3,
     "max_hours": 2.5,
     "hang_minutes": 30.0,
+    "tensorboard": True,
     "checkpoints": "data",
     "redis": True,
     "cpus": 32,
@@ -60,6 +61,32 @@ def test_hosts_with_gpus_are_asked_for_their_heartbeat() -> None:
     assert (probe["periodSeconds"], probe["failureThreshold"]) == (30, 1)
     assert '"$age" -le 120 ]' in probe["exec"]["command"][-1]
     assert "livenessProbe" not in container("mpi", "worker")
+
+
+def board(form: str, part: str, **fields: Any) -> Any:
+    pod = parts(form, tensorboard=True, **fields)[part]["template"]["spec"]
+    return next((one for one in pod["initContainers"] if one["name"] == "tensorboard"), None)
+
+
+def test_tensorboard_stands_beside_hosts_with_gpus_and_sees_what_they_write() -> None:
+    assert board("mpi", "launcher") is None
+    for fields, mount, folder in (
+        ({}, {"name": "tensorboard", "mountPath": "/tensorboard"}, "/tensorboard"),
+        (
+            {"checkpoints": "data", "hang_minutes": 5.0},
+            {"name": "checkpoints", "mountPath": "/checkpoints"},
+            "/checkpoints/runs/train-1/tensorboard",
+        ),
+    ):
+        made = board("mpi", "worker", **fields)
+        assert (made["volumeMounts"], made["restartPolicy"], made["image"]) == (
+            [mount],
+            "Always",
+            "example.com/train:1",
+        )
+        told = {"name": "TENSORBOARD_DIR", "value": folder}
+        assert told in made["env"]
+        assert told in container("mpi", "worker", tensorboard=True, **fields)["env"]
 
 
 def test_a_launcher_stands_before_the_command() -> None:

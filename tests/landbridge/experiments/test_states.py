@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from landbridge.experiments import follow
 from landbridge.experiments.manifest import manifest
 from landbridge.experiments.states import RunState, states
 
@@ -100,3 +101,22 @@ def test_what_others_have_made_is_no_run() -> None:
     other = job_set()
     del other["metadata"]["labels"]["landbridge.dev/run"]
     assert states([other], [], bed.empty_room(), bed.spec(), NOW) == []
+
+
+def pod(rank: str, state: str, *beside: str) -> dict[str, Any]:
+    labels = {"landbridge.dev/run": "train-1", "landbridge.dev/part": "worker"}
+    return {
+        "metadata": {"labels": labels, "annotations": {"batch.kubernetes.io/job-completion-index": rank}},
+        "spec": {"initContainers": [{"name": name} for name in beside]},
+        "status": {"podIP": f"10.0.0.{rank}", "containerStatuses": [{"state": {state: {}}}]},
+    }
+
+
+def test_tensorboard_is_told_once_its_host_runs() -> None:
+    told = follow.board([pod("1", "running", "tensorboard"), pod("0", "running", "code", "tensorboard")], " --local")
+    assert told == (
+        "TensorBoard: http://10.0.0.0:6006 in the VPN; elsewhere by "
+        "`landbridge forward train-1 6006 --part worker --local`"
+    )
+    assert follow.board([pod("0", "waiting", "tensorboard")], "") == ""
+    assert follow.board([pod("0", "running", "code")], "") == ""
