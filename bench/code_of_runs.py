@@ -20,11 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from fleet.team_code import MIB, folder, tree_key
+from landbridge.clouds.aws.cloud import S3
 from landbridge.code.folder import Limits, scan
 from landbridge.code.known_packs import KnownPacks
-from landbridge.code.s3_store import S3Store
 from landbridge.code.ship import Shipped, ship
 from landbridge.code.stat_cache import RACY_SECONDS
+from landbridge.code.team_store import TeamStore
 from services.code.fetch import fetch
 from services.code.source import Source, place
 from tests.support import s3
@@ -82,7 +83,7 @@ def main() -> None:
         grown(root)
         client = s3.client(url)
         client.create_bucket(Bucket=BUCKET)
-        store = S3Store(client, BUCKET, folder(TEAM))
+        store = TeamStore(S3(client, None, BUCKET), folder(TEAM))
         scans: list[float] = []
 
         def launch() -> Shipped:

@@ -5,28 +5,21 @@ the machine's processes and whoever starts it take; the API server does not. The
 the kubelet's stand-in, in the same run: what each program on a machine would take at least if it were executed.
 """
 
-import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from components.pools.bundle import bundle
 from local import namespace
 from local.machines.processes import table
-from local.workers import hardware
-from tests.components.pools.joining_cluster import BIN
 from tests.local.machines.host import Host
-from tests.local.workers.test_machine import API, ASK, BED, GIVEN
-from tests.local.workers.worker import spec
+from tests.local.workers import machine_bed
 
 # Hosts that the bed's table of pools knows.
 HOSTS, ROUNDS, PATIENCE_SECONDS = ("host-1", "host-2"), 5, 120
 TICKS = os.sysconf("SC_CLK_TCK")
-SIZE = {"architecture": "amd64", "cpus": 96, "memory_mib": 1 << 20, "disk_gib": 1000, "gpus": 8}
 
 
 def below(parent: int) -> set[int]:
@@ -59,37 +52,12 @@ def python_seconds() -> float:
     return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / ROUNDS
 
 
-def ready(host: Host, node: str) -> bool:
-    items = host(ASK, method="GET", path="/api/v1/nodes", body=None)["items"]
-    found = [one for one in items if one["metadata"]["name"] == f"{node}.lab"]
-    conditions = found[0]["status"].get("conditions") or [] if found else []
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
-
-
-def join(host: Host, name: str, number: int, authority: str, keeper: int) -> tuple[float, float]:
+def join(host: Host, name: str, authority: str, keeper: int) -> tuple[float, float]:
     """Seconds of CPU and MiB of one machine."""
-    pool, address, token = spec("site-gpu"), f"10.129.0.{12 + number}", f"abc{number:03d}"
-    told = {**GIVEN, "token-id": token, "auth-extra-groups": f"system:bootstrappers:landbridge:lab:{name}"}
-    secret = {"metadata": {"name": f"bootstrap-token-{token}"}, "type": "bootstrap.kubernetes.io/token"}
-    secrets = "/api/v1/namespaces/kube-system/secrets"
-    host(ASK, method="POST", path=secrets, body={**secret, "stringData": told})
-    files = {
-        **bundle(pool, authority).files,
-        "/etc/landbridge/host.json": json.dumps({"host": name, "address": address}),
-        "/etc/kubernetes/enrolment-token": f"{token}.{GIVEN['token-secret']}",
-        str(hardware.FILE): hardware.text(SIZE, pool.kubernetes),
-    }
-    names = f"{API} {pool.server.removeprefix('https://').partition(':')[0]}\n"
     before, began = below(keeper), cpu(keeper)
-    kwok = {"kwok": str((BIN / "kwok").resolve())}
-    box = host.machine(name, f"{address}/22", hosts=names, programs=kwok, files=files)
-    box.ctl("daemon-reload")
-    box.ctl("start", "--no-block", "landbridge.target")
-    spent, deadline = cpu(keeper) - began, time.monotonic() + PATIENCE_SECONDS
-    while not ready(host, name):
-        if time.monotonic() > deadline:
-            raise SystemExit(f"{name} is not Ready:\n{box.log('kubelet.service')}")
-        time.sleep(0.5)
+    box = machine_bed.boot(host, name, authority)
+    spent = cpu(keeper) - began
+    machine_bed.retried(lambda: machine_bed.ready(box), PATIENCE_SECONDS)
     mine = below(keeper) - before
     return spent + sum(cpu(pid) for pid in mine), sum(memory_mib(pid) for pid in mine)
 
@@ -99,11 +67,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="landbridge-bench-", ignore_cleanup_errors=True) as folder:
         host = Host(Path(folder), ["unshare", *namespace.usable_mode().make])
         try:
-            authority = host(BED, api=API, folder=f"{folder}/bed", token={**GIVEN, "token-id": "abc999"})
+            authority = machine_bed.control_plane(host, Path(folder) / "bed")
             # Its number out here: it may have another inside.
             keeper = next(pid for pid in {host.process.pid, *below(host.process.pid)} if serves(pid))
             for number, name in enumerate(HOSTS):
-                seconds, mib = join(host, name, number, authority, keeper)
+                seconds, mib = join(host, name, authority, keeper)
                 first = " (with the zygote's start)" if number == 0 else ""
                 print(
                     f"{name}: {seconds:.2f} CPU seconds from its start to Ready, {seconds / one:.1f} times a Python that "

@@ -7,22 +7,18 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import boto3
-from botocore import UNSIGNED
-from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from cryptography import x509
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from components.addons.aws import team_roles
+from components.addons.azure import team_roles
 from components.addons.spec import AddOnsSpec, addons_spec
-from fleet import issuers, team_queues, team_storage
+from fleet import team_queues, team_storage
 from fleet.buckets import bucket_name
 from fleet.world import World
 from landbridge.cluster import session as sessions
 from landbridge.cluster.kube import Kube
-from landbridge.errors import LandbridgeError, UsageError
+from landbridge.errors import UsageError
 from landbridge.places import Place
 
 # Commands read the file that it names; nothing of the user's but LANDBRIDGE_… comes into the local cloud.
@@ -48,46 +44,24 @@ class Person:
         return addons_spec(self.world.fleet, self.world.plan, self.cluster)
 
     @property
+    def storage_regions(self) -> list[str]:
+        """Where the team has folders for its code: in S3, or in Azure where the fleet has no S3."""
+        return team_storage.regions(self.world.fleet) or team_roles.regions(self.world.fleet, self.cluster)
+
+    @property
     def storage_region(self) -> str:
-        """Where the team's folder is that runs use. Raises UsageError."""
-        known = team_storage.regions(self.world.fleet)
-        if not known:
-            raise UsageError(
-                f"{self.world.path.name}: no region is in AWS, and code of runs travels through the team's folder in "
-                "S3. Add a region of AWS."
-            )
+        """Where that folder is which runs of the cluster use."""
         home = self.world.fleet.clusters[self.cluster].region
-        return home if home in known else known[0]
+        return home if home in self.storage_regions else self.storage_regions[0]
 
     @property
     def bucket(self) -> str:
         return bucket_name(self.world.fleet, self.storage_region)
 
-    def storage(self) -> Any:
-        """A client of S3 that may what pods of the team may: by their service account, not by anybody's keys.
-
-        Raises LandbridgeError.
-        """
+    def token(self, audience: str) -> str:
+        """Of the team's service account, whose pods have the team's rights in clouds. Raises KubeError."""
         words = ("create", "token", team_storage.ACCOUNT, f"--namespace={self.namespace}")
-        token = self.kube.done(*words, f"--audience={issuers.AUDIENCE}", f"--duration={TOKEN_SECONDS}s")
-        region, role = self.storage_region, team_roles.role_arn(self.world.fleet, self.cluster, self.team)
-        try:
-            sts = boto3.client("sts", region_name=region, config=Config(signature_version=UNSIGNED))
-            found = sts.assume_role_with_web_identity(
-                RoleArn=role, RoleSessionName=self.name[:64], WebIdentityToken=token.strip()
-            )["Credentials"]
-        except (ClientError, BotoCoreError) as error:
-            raise LandbridgeError(
-                f"AWS gives nobody the role of team {self.team} ({role}): {error}. It comes with the cluster's add-ons:"
-                f" `landbridge up {self.cluster}-addons{self.place.options}`."
-            ) from None
-        return boto3.client(
-            "s3",
-            region_name=region,
-            aws_access_key_id=found["AccessKeyId"],
-            aws_secret_access_key=found["SecretAccessKey"],
-            aws_session_token=found["SessionToken"],
-        )
+        return self.kube.done(*words, f"--audience={audience}", f"--duration={TOKEN_SECONDS}s").strip()
 
 
 class Login(NamedTuple):

@@ -25,6 +25,8 @@ class Bucket(Protocol):
     def read(self, key: str) -> bytes | None:
         """None where there is no such object."""
 
+    def exists(self, key: str) -> bool: ...
+
     def put(self, key: str, data: bytes) -> None: ...
 
     def read_with_etag(self, key: str) -> tuple[bytes, str]:

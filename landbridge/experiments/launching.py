@@ -15,8 +15,8 @@ from landbridge.cluster.kube import KubeError
 from landbridge.code import folder as folders
 from landbridge.code.known_packs import KnownPacks
 from landbridge.code.private_files import cache_folder
-from landbridge.code.s3_store import S3Store
 from landbridge.code.ship import Shipped, ship
+from landbridge.code.team_store import TeamStore
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.queue.look import look_at_room
 from landbridge.waiting import NotYet, until
@@ -103,7 +103,7 @@ def start(prepared: Prepared, progress: Callable[[int, int], None]) -> tuple[Lau
     """
     person, launched = prepared.person, prepared.launched
     records = Records(person)
-    store = S3Store(records.client, person.bucket, team_code.folder(launched.team))
+    store = TeamStore(records.bucket, team_code.folder(launched.team))
     known = KnownPacks(cache_folder(), person.bucket, launched.team)
     shipped = ship(prepared.folder, store, known, progress)
     code = store.where(team_code.tree_key(shipped.digest))

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from fleet import team_storage
-from fleet.buckets import bucket_name
 from landbridge.access.person import Person
-from landbridge.clouds.aws.cloud import S3
+from landbridge.access.team_folder.opened import buckets
 from landbridge.errors import UsageError
 
 
@@ -18,26 +17,22 @@ class Records:
     """
 
     def __init__(self, person: Person) -> None:
-        self.team, self.client = person.team, person.storage()
-        self.bucket = S3(self.client, None, person.bucket)
-        fleet = person.world.fleet
-        names = (bucket_name(fleet, region) for region in team_storage.regions(fleet))
-        self.others = [S3(self.client, None, name) for name in names if name != person.bucket]
+        self.team = person.team
+        self.bucket, *self.others = buckets(person)
 
     def key(self, name: str) -> str:
         return f"{team_storage.FOLDER}/{self.team}/runs/{name}.json"
 
     def write(self, name: str, record: Mapping[str, Any]) -> None:
         """Of a new run. Raises UsageError for a name that was used before."""
-        data = json.dumps(record, indent=1).encode()
-        if not self.bucket.put_over(self.key(name), data, "", "application/json"):
+        if not self.bucket.put_over(self.key(name), _text(record), "", "application/json"):
             raise UsageError(
                 f"--name {name}: team {self.team} has had a run of that name. Choose another one, or leave --name out."
             )
 
     def write_over(self, name: str, record: Mapping[str, Any]) -> None:
         """Of a run that goes on elsewhere."""
-        self.bucket.put(self.key(name), json.dumps(record, indent=1).encode())
+        self.bucket.put(self.key(name), _text(record))
 
     def read(self, name: str) -> dict[str, Any]:
         """Raises UsageError for a run that nobody knows."""
@@ -47,3 +42,7 @@ class Records:
                 f"Team {self.team} has never had a run {name}. `landbridge runs --all` shows those of the last week."
             )
         return dict(json.loads(found))
+
+
+def _text(record: Mapping[str, Any]) -> bytes:
+    return json.dumps(record, indent=1).encode()

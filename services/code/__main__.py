@@ -8,15 +8,16 @@ from pathlib import Path
 
 from fleet.team_code import MIB
 
+from .errors import FetchError
 from .fetch import fetch
 from .pack_cache import PackCache
 from .peers import Peers
-from .source import FetchError, Source, place
+from .source import Source, place
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="services.code", description=__doc__)
-    parser.add_argument("--tree", required=True, metavar="URL", help="the tree of the code, in S3")
+    parser.add_argument("--tree", required=True, metavar="URL", help="the tree of the code, in S3 or in Azure")
     parser.add_argument("--into", type=Path, required=True, metavar="FOLDER", help="an empty one, or of a former fetch")
     parser.add_argument(
         "--cache", type=Path, metavar="FOLDER", help="keeps packs there for other pods, which then need no cloud"

@@ -15,9 +15,10 @@ from typing import NamedTuple, TypeVar
 
 from fleet.team_code import MARKER, MIB, File, Tree, digest, pack_key, parse, tree_key
 
+from .errors import BrokenError, FetchError, Stream
 from .pack_cache import PackCache
 from .reading import Reading, originals, readings
-from .source import BrokenError, FetchError, Source, Stream
+from .source import Source
 
 THREADS, TRIES = 8, 3
 CHUNK_BYTES = MIB

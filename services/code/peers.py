@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
-from .source import FetchError
+from .errors import FetchError
 
 PAUSE_SECONDS = 0.2
 # The last one to come is seen by those that look again: who ends at once takes its name away with it.

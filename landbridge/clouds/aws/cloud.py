@@ -44,6 +44,17 @@ class S3:
         what = {"Bucket": self.bucket, "Key": key}
         return str(self.signer.generate_presigned_url("get_object", Params=what, ExpiresIn=seconds))
 
+    def exists(self, key: str) -> bool:
+        needs = "You need s3:GetObject on it and s3:ListBucket on the bucket"
+        with aws_errors(f"{self.where(key)} can't be asked after", needs):
+            try:
+                self.client.head_object(Bucket=self.bucket, Key=key)
+            except ClientError as error:
+                if error.response["Error"]["Code"] in ABSENT:
+                    return False
+                raise
+        return True
+
     def read(self, key: str) -> bytes | None:
         data, etag = self.read_with_etag(key)
         return data if etag else None

@@ -58,6 +58,10 @@ class Blobs:
         )
         return f"{self.where(key)}?{signed}"
 
+    def exists(self, key: str) -> bool:
+        what = f"{self.where(key)} can't be asked after"
+        return bool(call_azure(what, READS, self.container.get_blob_client(key).exists))
+
     def read(self, key: str) -> bytes | None:
         data, etag = self.read_with_etag(key)
         return data if etag else None

@@ -12,15 +12,15 @@ HASTY = {"retry_total": 1, "retry_status": 0, "connection_timeout": 5, "read_tim
 
 
 class Clients:
-    """`more` are settings of every client."""
+    """`more` are settings of every client. They sign in by `credential`, else as the user is."""
 
-    def __init__(self, subscription: str, *, hasty: bool = False, **more: Any) -> None:
-        self.subscription = subscription
+    def __init__(self, subscription: str, *, hasty: bool = False, credential: Any = None, **more: Any) -> None:
+        self.subscription, self._credential = subscription, credential
         self.settings: dict[str, Any] = {**(HASTY if hasty else PATIENT), **more}
 
     @cached_property
     def credential(self) -> Any:
-        return credential()
+        return self._credential or credential()
 
     def _of(self, kind: Any) -> Any:
         return kind(self.credential, self.subscription, **self.settings)

@@ -4,17 +4,24 @@ import socket
 from typing import Any
 
 import pytest
+import urllib3.util.connection
 
 from .support import LocalAzure
 
 
 def by_name(patch: pytest.MonkeyPatch, azure: LocalAzure) -> None:
     """Until the patch is undone; its authority is trusted."""
-    connect = socket.create_connection
 
-    def local(address: tuple[str, int], *args: Any, **more: Any) -> socket.socket:
-        return connect(("127.0.0.1", azure.tls) if address[1] == 443 else address, *args, **more)
+    def local(connect: Any) -> Any:
+        def connected(address: tuple[str, int], *args: Any, **more: Any) -> socket.socket:
+            made: socket.socket = connect(("127.0.0.1", azure.tls) if address[1] == 443 else address, *args, **more)
+            return made
 
-    patch.setattr(socket, "create_connection", local)
-    patch.setenv("SSL_CERT_FILE", str(azure.authority))
+        return connected
+
+    # Azure's own clients connect by urllib3, others by the standard library.
+    for module in (socket, urllib3.util.connection):
+        patch.setattr(module, "create_connection", local(module.create_connection))
+    for name in ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE"):
+        patch.setenv(name, str(azure.authority))
     patch.setenv("no_proxy", "*")

@@ -11,10 +11,11 @@ import pytest
 from botocore.exceptions import ClientError, IncompleteReadError
 
 from fleet.team_code import MIB, File, Link, Part, Tree, digest, pack_key, tree_key, write
+from services.code.errors import FetchError
 from services.code.fetch import HALF, Fetched, fetch
 from services.code.pack_cache import PackCache
 from services.code.reading import readings
-from services.code.source import FetchError, Source, place
+from services.code.source import Source, place
 
 PREFIX = "teams/research/code/"
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from fleet.team_code import folder, pack_key, parse, tree_key
+from landbridge.clouds.aws.cloud import S3
 from landbridge.code.folder import Limits, scan
 from landbridge.code.known_packs import KnownPacks
-from landbridge.code.s3_store import S3Store
 from landbridge.code.ship import Shipped, ship
+from landbridge.code.team_store import TeamStore
 from landbridge.errors import LandbridgeError
 from tests.support import s3
 
@@ -50,7 +51,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def launched(root: Path, client: Any) -> Shipped:
-    store = S3Store(client, BUCKET, folder("research"))
+    store = TeamStore(S3(client, None, BUCKET), folder("research"))
     cache = root.parent / "cache"
     return ship(scan(root, Limits(), (), cache), store, KnownPacks(cache, BUCKET, "research"))
 
@@ -88,7 +89,7 @@ def test_a_pod_has_what_the_laptop_had(url: str, client: Any, root: Path, tmp_pa
 
 def test_packs_that_were_deleted_are_sent_again(url: str, client: Any, root: Path, tmp_path: Path) -> None:
     done = launched(root, client)
-    store = S3Store(client, BUCKET, folder("research"))
+    store = TeamStore(S3(client, None, BUCKET), folder("research"))
     data = store.read(tree_key(done.digest))
     assert data is not None
     for pack in parse(data).packs:
@@ -105,7 +106,7 @@ def test_packs_that_were_deleted_are_sent_again(url: str, client: Any, root: Pat
 
 def test_a_tampered_pack_is_refused(url: str, client: Any, root: Path, tmp_path: Path) -> None:
     done = launched(root, client)
-    data = S3Store(client, BUCKET, folder("research")).read(tree_key(done.digest))
+    data = TeamStore(S3(client, None, BUCKET), folder("research")).read(tree_key(done.digest))
     assert data is not None
     for pack, size in parse(data).packs.items():
         client.put_object(Bucket=BUCKET, Key=folder("research") + pack_key(pack), Body=b"x" * size)
@@ -126,10 +127,10 @@ def test_a_second_pod_at_a_site_needs_no_cloud(url: str, client: Any, root: Path
 
 
 def test_what_another_has_sent_meanwhile_is_no_mistake(client: Any) -> None:
-    store = S3Store(client, BUCKET, folder("research"))
+    store = TeamStore(S3(client, None, BUCKET), folder("research"))
     for _ in range(2):
         store.put("packs/x", b"same")
     assert store.read("packs/x") == b"same"
     assert store.where("packs/x") == f"s3://{BUCKET}/teams/research/code/packs/x"
     with pytest.raises(LandbridgeError, match=r"s3://absent/teams/research/code/packs/x can't be written: .*You need"):
-        S3Store(client, "absent", folder("research")).put("packs/x", b"")
+        TeamStore(S3(client, None, "absent"), folder("research")).put("packs/x", b"")

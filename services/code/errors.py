@@ -1,0 +1,23 @@
+"""What stands in the way of a fetch, and what an answer is."""
+
+from typing import Protocol
+
+
+class FetchError(Exception):
+    """Why there is no code. One line, for people."""
+
+
+class BrokenError(FetchError):
+    """An answer that ended early. Another try may do."""
+
+
+class AbsentError(Exception):
+    """The store has no object of that name."""
+
+
+class RefusedError(Exception):
+    """The store has it, or does not say so, and it is not for this pod. `str` is what the pod lacks."""
+
+
+class Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
