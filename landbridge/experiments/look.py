@@ -9,7 +9,7 @@ from landbridge.access.person import Person
 from landbridge.errors import UsageError
 from landbridge.queue.look import WORKLOADS, look_at_room
 
-from .manifest import PART, RANK, RECORD, RUN
+from .manifest import PART, RANK, RECORD, REDIS, RUN
 from .states import JOB_SET, JOB_SETS, RunState, states
 from .templates import Template
 
@@ -68,9 +68,11 @@ def pod(found: Sequence[Mapping[str, Any]], part: str, rank: int) -> Mapping[str
 
 def part_of(person: Person, name: str, part: str | None) -> str:
     """The part that is meant of a run that is there: what it ends with, where none is named. Raises UsageError."""
-    template = Template.model_validate(record(person, name)["template"])
-    if part is not None and part not in template.parts:
-        raise UsageError(f"--part {part}: {name} has {', '.join(template.parts)}.")
+    told = record(person, name)
+    template = Template.model_validate(told["template"])
+    known = [*template.parts, *([REDIS] if told["run"].get("redis") else [])]
+    if part is not None and part not in known:
+        raise UsageError(f"--part {part}: {name} has {', '.join(known)}.")
     return part or template.shown
 
 

@@ -131,11 +131,27 @@ def test_a_lost_host_restarts_all_of_the_run_from_its_checkpoint_and_does_not_co
     assert first.isdisjoint(one["metadata"]["uid"] for one in pods)
 
 
+def test_a_valkey_that_is_killed_restarts_its_run_as_a_whole(ann: Researcher) -> None:
+    folder = ann.home / "loses"
+    folder.mkdir()
+    (folder / "train.sh").write_text(
+        f"echo attempt $RUN_ATTEMPT\n[ $RUN_ATTEMPT = 0 ] && {{ {WAITS[:-1]}; }}\nexit 0\n"
+    )
+    words = ("--name", "loses", "--restarts", "1", "--redis", "--detach", "--", "sh", "train.sh")
+    ann.run("run", "--folder", str(folder), *ONE_GPU, *words)
+    eventually(lambda: phase(ann, "loses") == "runs", 120)
+    ann.run("exec", "loses", "--part", "redis", "--", "sh", "-c", "kill -9 1; kill 1", code=None)
+    done = ann.run("logs", "loses", "-f")
+    assert done.stdout.splitlines()[-1] == "attempt 1"
+    found = state(ann, "loses")
+    assert (found["phase"], found["restarts"]) == ("done", 1)
+
+
 def test_a_host_that_hangs_is_ended_and_its_log_says_why(ann: Researcher) -> None:
     folder = ann.home / "hangs"
     folder.mkdir()
     (folder / "train.sh").write_text(
-        '[ $RUN_ATTEMPT = 0 ] && exec sleep 600\nfor i in 1 2 3 4 5; do touch $HEARTBEAT_FILE; sleep 2; done; echo over\n'
+        "[ $RUN_ATTEMPT = 0 ] && exec sleep 600\nfor i in 1 2 3 4 5; do touch $HEARTBEAT_FILE; sleep 2; done; echo over\n"
     )
     words = ("--name", "hangs", "--restarts", "1", "--hang-minutes", "0.1", "--", "sh", "train.sh")
     done = ann.run("run", "--folder", str(folder), *ONE_GPU, *words)
