@@ -9,7 +9,8 @@ from landbridge.access.person import Person
 from landbridge.errors import UsageError
 from landbridge.queue.look import WORKLOADS, look_at_room
 
-from .manifest import PART, RANK, RECORD, REDIS, RUN
+from . import valkey
+from .manifest import PART, RANK, RECORD, RUN
 from .states import JOB_SET, JOB_SETS, RunState, states
 from .templates import Template
 
@@ -70,7 +71,7 @@ def part_of(person: Person, name: str, part: str | None) -> str:
     """The part that is meant of a run that is there: what it ends with, where none is named. Raises UsageError."""
     told = record(person, name)
     template = Template.model_validate(told["template"])
-    known = [*template.parts, *([REDIS] if told["run"].get("redis") else [])]
+    known = [*template.parts, *([valkey.NAME] if told["run"].get("redis") else [])]
     if part is not None and part not in known:
         raise UsageError(f"--part {part}: {name} has {', '.join(known)}.")
     return part or template.shown

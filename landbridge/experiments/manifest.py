@@ -15,7 +15,7 @@ from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
 from fleet import team_storage
 
-from . import heartbeat, keys, tensorboard, volumes
+from . import heartbeat, keys, tensorboard, valkey, volumes
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -33,7 +33,6 @@ PORT = 29400
 LISTED_SECONDS = 7 * 24 * 3600
 # Between the word that a run ends and its end: it may write a checkpoint.
 GRACE_SECONDS = 60
-REDIS, REDIS_IMAGE, REDIS_PORT = "redis", "docker.io/valkey/valkey:8.1.4", 6379
 # Pods with a local disk are ended otherwise, when a machine is little used.
 STAYS = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 
@@ -89,9 +88,7 @@ def manifest(one: Launched) -> Manifest:
 
 def _parts(one: Launched) -> dict[str, Part]:
     """Those of its template, and its Valkey."""
-    words = ["valkey-server", "--port", str(REDIS_PORT), "--save", "", "--requirepass", "$(REDIS_PASSWORD)"]
-    own = Part(hosts=1, gpus="none", command=words)
-    return {**one.template.parts, **({REDIS: own} if one.run.redis else {})}
+    return {**one.template.parts, **({valkey.NAME: valkey.part()} if one.run.redis else {})}
 
 
 def number(one: Launched, part: Part) -> int:
@@ -133,11 +130,11 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         for folder in [volumes.pictures(one.run, one.name)]
         if one.run.tensorboard and part.gpus == "each"
     ]
-    redis = name == REDIS
+    redis = name == valkey.NAME
     secrets = [{"secretRef": {"name": secret}} for secret in one.run.secrets]
     main = {
         "name": "run",
-        "image": REDIS_IMAGE if redis else one.image,
+        "image": valkey.IMAGE if redis else one.image,
         "command": list(_words(one, part)),
         "env": variables,
         **({"envFrom": secrets} if secrets and not redis else {}),
@@ -192,7 +189,7 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         plain |= {"SSH_FOLDER": keys.FOLDER, "SSH_PORT": str(keys.PORT)}
     if one.run.redis:
         yield {"name": "REDIS_PASSWORD", "valueFrom": keys.password(one.name)}
-        plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[REDIS][0]}:{REDIS_PORT}"
+        plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[valkey.NAME][0]}:{valkey.PORT}"
     if one.run.checkpoints:
         plain["CHECKPOINT_DIR"] = volumes.checkpoints(one.name)
     if one.run.hang_minutes:

@@ -1,6 +1,7 @@
 """Where the programs lie that machines get: what the toolchain builds, by the version of Kubernetes in the image."""
 
 import os
+import shutil
 from pathlib import Path
 
 from local import kubernetes
@@ -11,10 +12,21 @@ OPTIONAL = ("cluster-autoscaler", "kueue", "jobset")
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 
 
+# Program → those of the system that may stand for it. Debian 12 and Ubuntu 22.04 have no Valkey; the Redis that they
+# have is what it was forked from.
+OF_SYSTEM = {"valkey-server": ("valkey-server", "redis-server")}
+
+
+def of_system() -> dict[str, Path]:
+    """Name → file, of those that are there."""
+    found = {name: next(filter(None, map(shutil.which, words)), None) for name, words in OF_SYSTEM.items()}
+    return {name: Path(file) for name, file in found.items() if file}
+
+
 def of(version: str) -> dict[str, Path]:
     """Name → file, of those that are there."""
     found = {name: (kubernetes.folder(version) if name in SERVERS else BIN) / name for name in (*PROGRAMS, *OPTIONAL)}
-    return {name: file for name, file in found.items() if os.access(file, os.X_OK)}
+    return {**of_system(), **{name: file for name, file in found.items() if os.access(file, os.X_OK)}}
 
 
 def missing(version: str) -> list[str]:

@@ -39,8 +39,8 @@ IMAGES = {
     ),
     "registry.k8s.io/kueue/kueue": Image({"/manager": "kueue"}),
     "registry.k8s.io/jobset/jobset": Image({"/manager": "jobset"}),
-    # Debian 12 and Ubuntu 22.04 have no Valkey; the Redis that they have is what it was forked from.
-    "docker.io/valkey/valkey": Image({"valkey-server": "redis-server"}),
+    # Its own shell finds the machine's valkey-server: see supervisor/programs.py.
+    "docker.io/valkey/valkey": Image({"sh": "sh", "valkey-server": "valkey-server"}),
     "localhost/landbridge-services": Image(
         {"python3": PYTHON},
         {

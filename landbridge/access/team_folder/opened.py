@@ -11,4 +11,5 @@ def buckets(person: Person) -> list[Bucket]:
     """That of the cluster's own region first, then those of others. Raises UsageError and LandbridgeError."""
     fleet, home = person.world.fleet, person.storage_region
     names = [bucket_name(fleet, region) for region in (home, *(one for one in person.storage_regions if one != home))]
-    return (azure if in_azure(fleet, home) else aws).buckets(person, names)
+    opened = azure.buckets if in_azure(fleet, home) else aws.buckets
+    return opened(person, names)
