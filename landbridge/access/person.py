@@ -36,6 +36,12 @@ class Person:
         self.kube, self.name, self.team = kube, name, team
 
     @property
+    def options(self) -> str:
+        """What has to be typed behind a command that shall mean the same cluster."""
+        several = f" --cluster {self.cluster}" if len(self.world.fleet.clusters) > 1 else ""
+        return f"{several}{self.place.options}"
+
+    @property
     def namespace(self) -> str:
         return team_storage.namespace(self.team)
 

@@ -20,7 +20,8 @@ def pod_of(name: str, part: str | None, rank: int, where: Any) -> tuple[Person, 
     one = look.pod(look.pods(person, name), chosen, rank)
     if one is None or "running" not in look.main_status(one):
         raise UsageError(
-            f"{follow.said(state)}, and host {rank} of {chosen} does not run. `landbridge runs` shows what does."
+            f"{follow.said(state)}, and host {rank} of {chosen} does not run. "
+            f"`landbridge runs{person.options}` shows what does."
         )
     return person, str(one["metadata"]["name"])
 

@@ -116,13 +116,13 @@ def run(
     who: dict[str, Any] = {"local": local, "kubeconfigs": kubeconfigs, "team": found.run.team}
     if found.run.cluster == anywhere.ANY:
         clusters = access.clusters(options.the_fleet(fleet_file), kubeconfigs)
-        in_one = anywhere.anywhere(found, folder, clusters, lambda name: opened(fleet_file, name, **who))
+        going = anywhere.anywhere(found, folder, clusters, lambda name: opened(fleet_file, name, **who))
     else:
         prepared = launching.prepare(found, opened(fleet_file, found.run.cluster, **who), folder)
-        in_one = anywhere.Found(prepared, {})
-    prepared = in_one.chosen
-    show_offer(in_one, out)
-    document = {**as_document(prepared), "others": in_one.others}
+        going = anywhere.Found(prepared, {})
+    prepared = going.chosen
+    show_offer(going, out)
+    document = {**as_document(prepared), "others": going.others}
     if dry_run:
         if as_json:
             out.document(document)
@@ -141,7 +141,7 @@ def run(
 
 def followed(person: Person, name: str, part: str, rank: int = 0) -> int:
     """A Ctrl-C ends this and not the run."""
-    here = person.place.options
+    here = person.options
 
     def tell(text: str) -> None:
         click.secho(text, fg="cyan", err=True)
@@ -190,17 +190,17 @@ def show_offer(found: anywhere.Found, out: Output) -> None:
         buys = f"≤ {one.buys}" if one.buys else ""
         table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
     out.progress.print(table)
-    out.progress.print(expected(offer))
+    out.progress.print(expected(offer, prepared.person.options))
     for cluster, why in others.items():
         out.progress.print(Text(f"In {cluster} {why}.", style="dim"))
     if prepared.remark:
         out.progress.print(Text(prepared.remark, style="dim"))
 
 
-def expected(offer: Offer) -> Text:
-    """When it begins."""
+def expected(offer: Offer, options: str) -> Text:
+    """When it begins. `options` are those of commands that look there."""
     if offer.waits:
-        return Text(f"It will wait: {offer.waits}. `landbridge queue` shows before whom.", style="yellow")
+        return Text(f"It will wait: {offer.waits}. `landbridge queue{options}` shows before whom.", style="yellow")
     if offer.chosen is not None and offer.chosen.site:
         return Text("It begins at once: the machines are there.", style="green")
     return Text("It begins when its machines are there, which takes minutes: those that are not, are bought.")

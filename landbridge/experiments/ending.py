@@ -31,7 +31,7 @@ def until_gone(person: Person, name: str) -> None:
 
 
 def _stays(person: Person, name: str, ails: str) -> LandbridgeError:
-    listed = f"`landbridge runs --cluster {person.cluster}{person.place.options}`"
+    listed = f"`landbridge runs{person.options}`"
     return LandbridgeError(
         f"{name} was told to end in {person.cluster}, and has not: {ails}. It is queued nowhere else. When {listed} "
         f"shows it no more, `landbridge runs again {name}` with the other cluster queues it there."

@@ -82,13 +82,13 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
             heard = time.monotonic()
         except KubeError as error:
             if time.monotonic() - heard > PATIENCE_SECONDS:
-                again = f"{name} goes on; `landbridge logs {name} -f` follows it again."
+                again = f"{name} goes on; `landbridge logs {name} -f{person.options}` follows it again."
                 raise LandbridgeError(f"{error}. {again}") from None
             time.sleep(PAUSE_SECONDS)
             continue
         if news("state", said(state)):
             pause = PAUSE_SECONDS
-        news("board", board(found, person.place.options))
+        news("board", board(found, person.options))
         one = pod(found, part, rank)
         if one is not None and main_status(one).keys() & {"running", "terminated"}:
             output.copy(person, one, follow=not state.ended)

@@ -145,8 +145,7 @@ def queue(person: Person, launched: Launched) -> None:
 
 
 def _away(person: Person, name: str, ails: str) -> LandbridgeError:
-    several = f" --cluster {person.cluster}" if len(person.world.fleet.clusters) > 1 else ""
-    again = f"`landbridge runs again {name}{several}{person.place.options}`"
+    again = f"`landbridge runs again {name}{person.options}`"
     return LandbridgeError(
         f"{name} was not queued, for nobody answers who would queue it: {ails}\n"
         f"Its code is sent. When Kueue and JobSet are back (pods in {controllers.SPACE}), {again} queues it."

@@ -37,7 +37,7 @@ def _check_both(source: Person, target: Person, state: RunState) -> None:
     if state.ended or state.phase == "stopped":
         raise UsageError(
             f"{state.name} has ended, and there is nothing to move. "
-            f"`landbridge runs again {state.name} --cluster {target.cluster}{target.place.options}` runs it once more."
+            f"`landbridge runs again {state.name}{target.options}` runs it once more."
         )
 
 
@@ -49,8 +49,8 @@ def storage_of_shares(person: Person) -> str:
 
 def _check_checkpoints(source: Person, target: Person, name: str, run: Run) -> None:
     anew = (
-        f"To begin anew there: `landbridge stop {name} --cluster {source.cluster}{source.place.options}`, then "
-        f"`landbridge runs again {name} --cluster {target.cluster}{target.place.options}`."
+        f"To begin anew there: `landbridge stop {name}{source.options}`, then "
+        f"`landbridge runs again {name}{target.options}`."
     )
     if run.checkpoints is None:
         raise UsageError(f"{name} runs and keeps no checkpoints, so a move would lose what it has done. {anew}")

@@ -17,7 +17,7 @@ class Records:
     """
 
     def __init__(self, person: Person) -> None:
-        self.team = person.team
+        self.team, self.options = person.team, person.options
         self.bucket, *self.others = buckets(person)
 
     def key(self, name: str) -> str:
@@ -39,7 +39,8 @@ class Records:
         found = next((data for one in (self.bucket, *self.others) if (data := one.read(self.key(name)))), None)
         if found is None:
             raise UsageError(
-                f"Team {self.team} has never had a run {name}. `landbridge runs --all` shows those of the last week."
+                f"Team {self.team} has never had a run {name}. "
+                f"`landbridge runs --all{self.options}` shows those of the last week."
             )
         return dict(json.loads(found))
 

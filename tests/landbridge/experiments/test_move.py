@@ -39,7 +39,7 @@ class Cluster:
         fleet = made.fleet.model_copy(update={"clusters": clusters})
         self.spec = made
         self.world = World(fleet, bed.world().plan, bed.PATH)
-        self.place = SimpleNamespace(options=" --local")
+        self.options = f" --cluster {name} --local"
         self.kube = SimpleNamespace(done=self.done, find=self.find, get=lambda *_: {"items": []})
 
     def done(self, *words: str, **_: object) -> None:
