@@ -46,7 +46,7 @@ def phase(ann: Researcher, name: str) -> str:
 
 def test_two_hosts_add_up_and_the_same_code_does_so_again(ann: Researcher, queued: Queued) -> None:
     folder = ann.folder("sum")
-    dry = ann.run("run", "--folder", str(folder), "--dry-run").stdout
+    dry = ann.run("run", "--folder", str(folder), "--cluster", "any", "--dry-run").stdout
     assert "2 hosts with 8 GPUs" in dry
     assert "It begins at once" in dry
     assert job_sets(queued) == []
