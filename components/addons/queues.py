@@ -12,6 +12,7 @@ from fleet import team_queues
 from fleet.team_storage import namespace
 
 from . import gangs
+from .gpu import tolerated
 from .manifests import RBAC, Manifest, meta, rule
 from .spec import AddOnsSpec
 
@@ -57,7 +58,12 @@ def capacity(spec: AddOnsSpec) -> dict[str, int]:
 
 
 def _flavour(place: str) -> Manifest:
-    return _object("ResourceFlavor", place, {"nodeLabels": {labels.PLACE: place}})
+    """Who asks for GPUs tolerates their taint by admission, but that knows pods alone. What the autoscaler is asked for
+    is a PodTemplate, for which no machine would do.
+    """
+    return _object(
+        "ResourceFlavor", place, {"nodeLabels": {labels.PLACE: place}, "tolerations": [tolerated(labels.GPU_TAINT)]}
+    )
 
 
 def _places(places: Mapping[str, int | None]) -> Manifest:

@@ -85,7 +85,7 @@ def image(given: Given, person: Person) -> tuple[str, str]:
     except registry.AbsentError as absent:
         raise UsageError(f"{at}: {absent}. Push it there, or name another one.") from None
     except registry.SilentError as silent:
-        return wanted, f"{silent}: that {wanted} is there is not known, nor is its digest."
+        return wanted, f"{silent}: whether {wanted} is there is not known, and its tag may name another image later."
     return wanted if "@" in wanted else f"{wanted}@{found}", ""
 
 

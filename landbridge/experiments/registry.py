@@ -73,8 +73,14 @@ def digest(image: str) -> str:
         if status == 401 and (login := _login(one, answer.get("WWW-Authenticate", ""))):
             status, answer = _asked(one.url, {**accepted, "Authorization": login})
     except (OSError, HTTPException, ValueError, KeyError) as error:
-        raise SilentError(f"{one.registry} does not answer: {getattr(error, 'reason', error)}") from None
+        raise SilentError(f"{one.registry} does not answer ({_why(error)})") from None
     return _read(one, status, answer)
+
+
+def _why(error: Exception) -> str:
+    """In words, where the system has some for it."""
+    reason = getattr(error, "reason", error)
+    return str(getattr(reason, "strerror", None) or reason)
 
 
 def _read(one: Named, status: int, answer: Message) -> str:

@@ -78,7 +78,7 @@ def test_an_image_goes_on_by_its_digest_and_one_that_is_not_there_is_refused(mon
         raise registry.AbsentError("docker.io has no a/b with the tag 2")
 
     def silent(_: str) -> str:
-        raise registry.SilentError("docker.io does not answer: Connection refused")
+        raise registry.SilentError("docker.io does not answer (Connection refused)")
 
     monkeypatch.setattr(registry, "digest", lambda _: DIGEST)
     assert checks.image(given(image="a/b:1"), person()) == (f"a/b:1@{DIGEST}", "")
@@ -91,7 +91,8 @@ def test_an_image_goes_on_by_its_digest_and_one_that_is_not_there_is_refused(mon
     monkeypatch.setattr(registry, "digest", silent)
     assert checks.image(given(image="a/b:1"), person()) == (
         "a/b:1",
-        "docker.io does not answer: Connection refused: that a/b:1 is there is not known, nor is its digest.",
+        "docker.io does not answer (Connection refused): whether a/b:1 is there is not known, and its tag may name "
+        "another image later.",
     )
 
 
