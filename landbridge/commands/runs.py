@@ -180,6 +180,8 @@ def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any)
     one = look.pod(look.pods(person, name), chosen, rank)
     if one is None:
         raise UsageError(f"{follow.said(state)}. There is no host {rank} of {chosen}{'' if state.ended else ' yet'}.")
+    if trouble := look.without_code(one):
+        raise LandbridgeError(trouble)
     output = follow.Printed(sys.stdout.buffer)
     output.copy(person, one, follow=False)
     if output.why:

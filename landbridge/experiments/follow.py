@@ -10,7 +10,7 @@ from landbridge.cluster.kube import KubeError
 from landbridge.errors import DONE, FAILED, LandbridgeError
 
 from . import tensorboard
-from .look import exit_code, known, main_status, pod, pods
+from .look import exit_code, known, main_status, pod, pods, without_code
 from .manifest import PART, RANK, RUN
 from .states import RunState
 
@@ -96,13 +96,21 @@ def follow(person: Person, name: str, tell: Tell, part: str, rank: int) -> int:
             return FAILED
         if state.ended:
             over = over or time.monotonic()
-            if one is None or output.complete:
-                return code(state, found)
-            if time.monotonic() - over > OUTPUT_SECONDS:
-                tell(f"what it has printed can't be read: {output.why}")
+            if (why := unread(one, output, over)) is not None:
+                news("output", why)
                 return code(state, found)
         time.sleep(pause)
         pause = min(1.5 * pause, MOST_PAUSE_SECONDS)
+
+
+def unread(one: Mapping[str, Any] | None, output: Printed, over: float) -> str | None:
+    """Why no more will be printed of a run that is `over` since then: empty when all is. None: more may come."""
+    if one is None or output.complete:
+        return ""
+    if trouble := without_code(one):
+        return trouble
+    late = time.monotonic() - over > OUTPUT_SECONDS
+    return f"what it has printed can't be read: {output.why}" if late else None
 
 
 def code(state: RunState, found: Sequence[Mapping[str, Any]]) -> int:

@@ -10,7 +10,7 @@ from landbridge.errors import UsageError
 from landbridge.queue.look import WORKLOADS, look_at_room
 
 from . import valkey
-from .manifest import PART, RANK, RECORD, RUN
+from .manifest import CODE, PART, RANK, RECORD, RUN
 from .states import JOB_SET, JOB_SETS, RunState, states
 from .templates import Template
 
@@ -81,6 +81,15 @@ def main_status(one: Mapping[str, Any]) -> Mapping[str, Any]:
     """Of the run's own container: empty while it is not known."""
     found = one.get("status", {}).get("containerStatuses") or []
     return next((status.get("state") or {} for status in found), {})
+
+
+def without_code(one: Mapping[str, Any]) -> str:
+    """Why a host did not get its code; empty where it did, or may yet."""
+    for status in one.get("status", {}).get("initContainerStatuses") or []:
+        ended = (status.get("state") or {}).get("terminated") or {}
+        if status["name"] == CODE and ended.get("exitCode"):
+            return str(ended.get("message") or "it got no code, and does not say why").strip()
+    return ""
 
 
 def exit_code(found: Sequence[Mapping[str, Any]]) -> int | None:

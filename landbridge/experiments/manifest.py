@@ -23,6 +23,7 @@ from .templates import Part, Template, filled
 Manifest = dict[str, Any]
 RUN, PART, RECORD, PERSON = (f"{labels.DOMAIN}/{what}" for what in ("run", "part", "record", "person"))
 API = f"{jobset.GROUP}/{jobset.VERSION}"
+CODE = "code"
 RANK = "batch.kubernetes.io/job-completion-index"
 RANK_FIELD = {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}
 ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
@@ -230,8 +231,10 @@ def _fetch(one: Launched, mounted: Sequence[volumes.Mounted]) -> Manifest:
     waits = [host for part in one.template.parts for host in names(one)[part]]
     own = [volume for volume in mounted if volume.path in (volumes.CODE, volumes.SHARE)]
     return {
-        "name": "code",
+        "name": CODE,
         "image": str(SERVICES),
+        # Why there is no code stands in the pod's status then.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         "imagePullPolicy": "Never",
         "command": ["python3", "-m", "services.code"],
         "args": [*("--tree", one.code, "--into", volumes.CODE, "--wait-for", ",".join(waits)), *made],

@@ -35,6 +35,8 @@ def variables(spec: AddOnsSpec) -> dict[str, str]:
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "AWS_STS_REGIONAL_ENDPOINTS": "regional",
+        # Python's SDK asks for buckets of us-east-1 all over the world else.
+        "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT": "regional",
     }
 
 

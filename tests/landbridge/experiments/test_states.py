@@ -1,5 +1,7 @@
 """What has become of runs, from JobSets and workloads."""
 
+import io
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -120,3 +122,13 @@ def test_tensorboard_is_told_once_its_host_runs() -> None:
     )
     assert follow.board([pod("0", "waiting", "tensorboard")], "") == ""
     assert follow.board([pod("0", "running", "code")], "") == ""
+
+
+def test_a_host_without_code_says_why() -> None:
+    ended = {"name": "code", "state": {"terminated": {"exitCode": 1, "message": "code: it is not there any more\n"}}}
+    one = {**pod("0", "waiting"), "status": {"initContainerStatuses": [ended]}}
+    printed = follow.Printed(io.BytesIO())
+    assert follow.unread(one, printed, time.monotonic()) == "code: it is not there any more"
+    assert follow.unread(pod("0", "running"), printed, time.monotonic()) is None
+    assert follow.unread(pod("0", "running"), printed, -follow.OUTPUT_SECONDS) == "what it has printed can't be read: "
+    assert follow.unread(None, printed, 0.0) == ""

@@ -75,6 +75,7 @@ def test_every_container_finds_its_role(active: Server, example: AddOnsSpec) -> 
         "AWS_REGION": "us-west-2",
         "AWS_DEFAULT_REGION": "us-west-2",
         "AWS_STS_REGIONAL_ENDPOINTS": "regional",
+        "AWS_S3_US_EAST_1_REGIONAL_ENDPOINT": "regional",
     }
     for container in (found["initContainers"][0], found["containers"][0]):
         assert of_aws(container) == wanted
