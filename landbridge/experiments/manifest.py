@@ -25,7 +25,7 @@ RUN, PART, RECORD, PERSON = (f"{labels.DOMAIN}/{what}" for what in ("run", "part
 API = f"{jobset.GROUP}/{jobset.VERSION}"
 CODE = "code"
 RANK = "batch.kubernetes.io/job-completion-index"
-RANK_FIELD = {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}
+RANK_VARIABLE = {"name": "RUN_RANK", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{RANK}']"}}}
 ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 MAX_SECONDS = f"{queues.GROUP}/max-exec-time-seconds"
 # One on each host: hosts of a run that have an address together get others by their number.
@@ -127,7 +127,9 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
     mounted = volumes.mounted(one.run, one.name, part, ssh=one.template.ssh)
     beats = one.run.hang_minutes if part.gpus == "each" else None
     pictures = [
-        tensorboard.sidecar(one.image, RANK_FIELD, folder, [volume.mount for volume in mounted if volume.has(folder)])
+        tensorboard.sidecar(
+            one.image, [RANK_VARIABLE, *_own(one)], folder, [volume.mount for volume in mounted if volume.has(folder)]
+        )
         for folder in [volumes.pictures(one.run, one.name)]
         if one.run.tensorboard and part.gpus == "each"
     ]
@@ -197,14 +199,18 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         plain[heartbeat.VARIABLE] = heartbeat.FILE
     if one.run.tensorboard:
         plain[tensorboard.VARIABLE] = volumes.pictures(one.run, one.name)
-    yield from ({"name": name, "valueFrom": RANK_FIELD} for name in ("RUN_RANK", "RANK"))
+    yield from (RANK_VARIABLE, {**RANK_VARIABLE, "name": "RANK"})
     attempt = {"fieldRef": {"fieldPath": f"metadata.labels['{ATTEMPT}']"}}
     yield {"name": "RUN_ATTEMPT", "valueFrom": attempt}
     yield from ({"name": name, "value": value} for name, value in plain.items())
     filling = _filling(one)
     theirs = {**one.template.environment, **part.environment}
     yield from ({"name": name, "value": filled(text, filling)} for name, text in theirs.items())
-    yield from ({"name": name, "value": _literal(text)} for name, text in one.run.environment.items())
+    yield from _own(one)
+
+
+def _own(one: Launched) -> list[Manifest]:
+    return [{"name": name, "value": _literal(text)} for name, text in one.run.environment.items()]
 
 
 def _resources(one: Launched, part: Part) -> Manifest:

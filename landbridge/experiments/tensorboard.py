@@ -22,12 +22,13 @@ done
 """
 
 
-def sidecar(image: str, rank: dict[str, Any], shown: str, mounts: list[dict[str, Any]]) -> dict[str, Any]:
+def sidecar(image: str, variables: list[dict[str, Any]], shown: str, mounts: list[dict[str, Any]]) -> dict[str, Any]:
+    """`variables` say who the host is, and what people set."""
     return {
         "name": NAME,
         "image": image,
         "restartPolicy": "Always",
         "command": ["sh", "-c", SERVES],
-        "env": [{"name": "RUN_RANK", "valueFrom": rank}, {"name": VARIABLE, "value": shown}],
+        "env": [*variables, {"name": VARIABLE, "value": shown}],
         "volumeMounts": mounts,
     }
