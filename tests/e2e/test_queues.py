@@ -8,6 +8,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from components.addons import queues, system_pods
+from components.pools import labels
 from tests.components.pools.joining_client import eventually
 from tests.support.cloud import ROOT
 
@@ -47,6 +48,16 @@ def test_a_run_is_let_in_as_a_whole_and_runs_at_the_site(queued: Queued) -> None
     ]
     (parts,) = workload["status"]["admission"]["podSetAssignments"]
     assert parts["flavors"] == {"nvidia.com/gpu": "lab", queues.TEAM_GPUS: queues.OF_TEAMS}
+
+
+def test_what_goes_to_a_region_begins_when_its_machines_are_bought(queued: Queued) -> None:
+    """The autoscaler is asked for them before there is any pod, so nothing that admission gives pods helps there."""
+    made = jobset("bought", hosts=2)
+    pod = made["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pod["nodeSelector"] = {labels.PLACE: "us-east-1"}
+    queued.make(made)
+    eventually(lambda: conditions(queued, "bought").get("Completed") == "True", 300)
+    assert len(queued.get("nodes", "-l", f"{labels.POOL}=east-gpu")["items"]) == 2
 
 
 def test_what_is_over_the_quota_waits_and_is_told_why(queued: Queued) -> None:
