@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -123,7 +124,8 @@ def test_machines_that_can_t_be_had_send_a_run_back_into_its_queue_and_not_out_o
         "status": "True",
         "reason": "CapacityIsNotFound",
         "message": "no machine is to be had",
-        "lastTransitionTime": "2026-01-01T00:00:00Z",
+        # Kueue tries again so long after this.
+        "lastTransitionTime": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     kueued.server.patch(f"{path}/{request['metadata']['name']}/status", {"status": {"conditions": [failed]}})
     eventually(lambda: true(kueued.workloads()["cloud"], "Evicted"))
