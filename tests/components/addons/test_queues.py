@@ -128,7 +128,8 @@ def test_machines_that_can_t_be_had_send_a_run_back_into_its_queue_and_not_out_o
         "lastTransitionTime": datetime.now(UTC).isoformat(timespec="seconds"),
     }
     kueued.server.patch(f"{path}/{request['metadata']['name']}/status", {"status": {"conditions": [failed]}})
-    eventually(lambda: true(kueued.workloads()["cloud"], "Evicted"))
+    # Kueue gives the quota back when it is to try again, which is a minute later.
+    eventually(lambda: true(kueued.workloads()["cloud"], "Evicted"), 150)
     assert kueued.workloads()["cloud"]["spec"].get("active", True)
     config = kueued.server.find(f"/apis/{queues.API}/provisioningrequestconfigs/{queues.CHECK}")
     assert config is not None
