@@ -47,6 +47,8 @@ WAYS = {
     ("balancer-out-api", "api-in-api"): (BALANCER, API, 6443),
     ("api-in-fleet",): (FAR, API, 6443),
     ("api-out-kubelets",): (API, SITE, 10250),
+    ("api-out-webhooks-kueue",): (API, SITE, 9443),
+    ("api-out-webhooks-jobset",): (API, SITE, 9445),
     ("etcd-out-https",): (ETCD, "endpoints", 443),
     ("api-out-https",): (API, "endpoints", 443),
 }
