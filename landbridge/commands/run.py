@@ -192,7 +192,7 @@ def show_offer(found: anywhere.Found, out: Output) -> None:
     out.progress.print(table)
     out.progress.print(expected(offer, prepared.person.options))
     for cluster, why in others.items():
-        out.progress.print(Text(f"In {cluster} {why}.", style="dim"))
+        out.progress.print(Text(f"In {cluster}: {why.rstrip('.')}.", style="dim"))
     if prepared.remark:
         out.progress.print(Text(prepared.remark, style="dim"))
 
