@@ -137,7 +137,8 @@ def test_a_bake_takes_what_the_fleet_file_names(folder: Path, tmp_path: Path) ->
     for name in ("fleet.yaml", "fleet.lock.yaml"):
         shutil.copy(root / name, tmp_path)
     file = tmp_path / "fleet.yaml"
-    file.write_text(f"{file.read_text()}\nimages:\n  prepull:\n    - {PAUSE}@{digest}\n")
+    example, named = file.read_text(), f"\nimages:\n  prepull:\n    - {PAUSE}@{digest}\n"
+    file.write_text(example.replace("\nimages:\n", named))
     node = recipe.select(recipe.load(), "debian-13", "cpu")
     assert [one.name for one in command.prepulled(node, folder, file)] == [PAUSE]
     with pytest.raises(UsageError, match="gateway run no containers"):
