@@ -47,7 +47,9 @@ def client(endpoint: str) -> Callable[..., Any]:
 
 def clients(endpoint: str) -> Callable[..., Any]:
     def make(service: str, region: str = "us-west-2", attempts: int = 1) -> Any:
-        config = Config(retries={"total_max_attempts": attempts}, s3={"addressing_style": "path"})
+        retries = {"total_max_attempts": attempts}
+        # A first answer takes 4 s on an idle machine, and took more than botocore's 60 s on a busy one.
+        config = Config(retries=retries, s3={"addressing_style": "path"}, read_timeout=300)
         keys = {"aws_access_key_id": "local", "aws_secret_access_key": "local"}
         return boto3.client(service, region_name=region, endpoint_url=endpoint, config=config, **keys)
 
