@@ -253,6 +253,9 @@ def _cluster_names(fleet: Fleet) -> Iterator[Violation]:
         if name in fleet.regions:
             what = f"cluster {name} is called like a region, and each has a stack of its name"
             yield Violation(("clusters", name), what, "Give the cluster another name")
+        if name == team_queues.ANY_CLUSTER:
+            what = f"a cluster can't be called {name}: `landbridge run --cluster {name}` means all of them"
+            yield Violation(("clusters", name), what, "Give the cluster another name")
         if pools.MACHINE_NAME.fullmatch(name):
             what = f"cluster {name} is called like a machine of a cluster"
             yield Violation(("clusters", name), what, "Choose a name that does not end in -etcd-N or -api-N")

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from .model import Fleet, TeamQueue
 
+# What stands for every cluster where people name one for a run.
+ANY_CLUSTER = "any"
 Wrong = tuple[tuple[str | int, ...], str, str]
 
 

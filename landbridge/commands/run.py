@@ -9,6 +9,7 @@ import click
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
+from fleet.team_queues import ANY_CLUSTER
 from landbridge import render
 from landbridge.access import person as access
 from landbridge.access.person import Person
@@ -114,7 +115,7 @@ def run(
     # What is on stdout is the run's own, or the document's; of a dry run it is what would be.
     out = options.output(as_json=as_json or not dry_run)
     who: dict[str, Any] = {"local": local, "kubeconfigs": kubeconfigs, "team": found.run.team}
-    if found.run.cluster == anywhere.ANY:
+    if found.run.cluster == ANY_CLUSTER:
         clusters = access.clusters(options.the_fleet(fleet_file), kubeconfigs)
         going = anywhere.anywhere(found, folder, clusters, lambda name: opened(fleet_file, name, **who))
     else:

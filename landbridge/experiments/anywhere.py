@@ -12,9 +12,6 @@ from landbridge.errors import LandbridgeError, UsageError
 from .launching import Prepared, prepare
 from .spec import Given
 
-# What stands for all clusters, on the command line and in run.yaml.
-ANY = "any"
-
 
 class Found(NamedTuple):
     """`others` are all clusters but the chosen one's, and why each is not it."""

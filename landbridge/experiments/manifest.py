@@ -233,7 +233,7 @@ def _beside(one: Launched) -> Manifest:
 
 def _fetch(one: Launched, mounted: Sequence[volumes.Mounted]) -> Manifest:
     """By the team's own identity, into a folder that the run itself can't write; and not before all hosts are there."""
-    made = ["--make", volumes.checkpoints(one.name)] if one.run.checkpoints else []
+    made = ["--cache", volumes.CACHE, "--make", volumes.checkpoints(one.name)] if one.run.checkpoints else []
     waits = [host for part in one.template.parts for host in names(one)[part]]
     own = [volume for volume in mounted if volume.path in (volumes.CODE, volumes.SHARE)]
     return {

@@ -4,21 +4,21 @@ Asked as nobody, or as whom ~/.docker/config.json has for that registry.
 https://github.com/opencontainers/distribution-spec/blob/v1.1.1/spec.md#checking-if-content-exists-in-the-registry
 """
 
-import base64
 import json
-import os
 import re
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from email.message import Message
 from http.client import HTTPException
-from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlencode
 
+from . import docker_login
+
 SECONDS = 10.0
 DOCKER_HUB, ITS_API = "docker.io", "registry-1.docker.io"
+DOCKER_HUBS_LOGIN = "https://index.docker.io/v1/"
 # Of one machine, and of several: the digest is then that of their list.
 KINDS = ", ".join(
     (
@@ -111,7 +111,7 @@ def _asked(url: str, headers: Mapping[str, str]) -> tuple[int, Message]:
 def _login(one: Named, challenge: str) -> str | None:
     """What to answer to a registry that asks who one is; None where there is nothing to say."""
     kind, _, rest = challenge.partition(" ")
-    known = _known(one.registry)
+    known = docker_login.of(DOCKER_HUBS_LOGIN if one.registry == DOCKER_HUB else one.registry)
     basic = f"Basic {known}" if known else None
     if kind.lower() != "bearer":
         return basic
@@ -124,18 +124,3 @@ def _login(one: Named, challenge: str) -> str | None:
     with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
         found = json.load(answer)
     return f"Bearer {found.get('token') or found['access_token']}"
-
-
-def _known(registry: str) -> str | None:
-    """The login that `docker login` keeps, as it stands there: programs that keep it elsewhere are not asked."""
-    folder = Path(os.environ.get("DOCKER_CONFIG") or Path.home() / ".docker")
-    try:
-        logins = json.loads((folder / "config.json").read_text()).get("auths", {})
-    except (OSError, ValueError):
-        return None
-    names = ("https://index.docker.io/v1/",) if registry == DOCKER_HUB else (registry, f"https://{registry}")
-    found = next((logins[name].get("auth") for name in names if name in logins), None)
-    try:
-        return base64.b64encode(base64.b64decode(found, validate=True)).decode() if found else None
-    except ValueError:
-        return None

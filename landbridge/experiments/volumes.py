@@ -8,6 +8,8 @@ from .spec import Run
 from .templates import Part
 
 CODE, SHARE = "/code", "/checkpoints"
+# A restart, and a run that is repeated, then ask no cloud for their code.
+CACHE = f"{SHARE}/.code"
 
 
 class Mounted(NamedTuple):

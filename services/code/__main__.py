@@ -11,6 +11,7 @@ from fleet.team_code import MIB
 from .errors import FetchError
 from .fetch import fetch
 from .pack_cache import PackCache
+from .patience import patiently
 from .peers import Peers
 from .source import Source, place
 
@@ -23,6 +24,9 @@ def main() -> int:
         "--cache", type=Path, metavar="FOLDER", help="keeps packs there for other pods, which then need no cloud"
     )
     parser.add_argument("--cache-mib", type=int, default=10 * 1024, help="most that the cache keeps; %(default)s")
+    parser.add_argument(
+        "--away-seconds", type=float, default=1800.0, help="how long to try again where the cloud is away; %(default)s"
+    )
     parser.add_argument("--wait-for", default="", metavar="NAMES", help="hosts that have to be there, with commas")
     parser.add_argument("--wait-seconds", type=float, default=600.0, help="how long; %(default)s")
     parser.add_argument("--make", type=Path, metavar="FOLDER", help="a folder that the run finds there")
@@ -32,7 +36,8 @@ def main() -> int:
     peers = Peers([name for name in given.wait_for.split(",") if name])
     try:
         cache = PackCache(given.cache) if given.cache else None
-        fetched = fetch(Source(place(given.tree)), given.into, cache)
+        source = Source(place(given.tree))
+        fetched = patiently(lambda: fetch(source, given.into, cache), given.away_seconds)
         if cache:
             cache.clean(given.cache_mib * MIB)
         if given.make:

@@ -7,7 +7,11 @@ class FetchError(Exception):
     """Why there is no code. One line, for people."""
 
 
-class BrokenError(FetchError):
+class AwayError(FetchError):
+    """The store does not answer, or has too much to do. It may later."""
+
+
+class BrokenError(AwayError):
     """An answer that ended early. Another try may do."""
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from fleet.team_code import pack_key, tree_key
 
 from . import aws, azure
-from .errors import AbsentError, BrokenError, FetchError, RefusedError, Stream
+from .errors import AbsentError, AwayError, BrokenError, FetchError, RefusedError, Stream
 
 # A tree's address is of the one whose form it has.
 STORES = (aws, azure)
@@ -90,4 +90,5 @@ class Source:
         except BrokenError:
             raise
         except FetchError as error:
-            raise FetchError(f"{where} can't be read: {error}") from None
+            kind = AwayError if isinstance(error, AwayError) else FetchError
+            raise kind(f"{where} can't be read: {error}") from None

@@ -4,6 +4,7 @@ import base64
 import datetime
 import http.server
 import json
+import os
 import shutil
 import subprocess
 import threading
@@ -133,6 +134,30 @@ def test_the_login_of_docker_is_used_and_without_it_nobody_says(
         registry.digest(f"{name}/lab/train:1")
     (tmp_path / "config.json").write_text(json.dumps({"auths": {name: {"auth": LOGIN}}}))
     assert registry.digest(f"{name}/lab/train:1") == digest
+
+
+# Once as the registry's own program, once as the one for all.
+@real
+@pytest.mark.parametrize("config", [lambda name: {"credHelpers": {name: "lab"}}, lambda _: {"credsStore": "lab"}])
+def test_a_program_that_keeps_logins_is_asked(
+    serve: Callable[..., str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Callable[[str], Any]
+) -> None:
+    monkeypatch.setenv("DOCKER_CONFIG", str(tmp_path))
+    digest = pushed(serve())
+    (tmp_path / "htpasswd").write_text(f"bob:{HASH}\n")
+    name = serve({"htpasswd": {"realm": "lab", "path": str(tmp_path / "htpasswd")}})
+    (tmp_path / "config.json").write_text(json.dumps(config(name)))
+    with pytest.raises(SilentError, match="does not let everybody see lab/train"):
+        registry.digest(f"{name}/lab/train:1")
+    program = tmp_path / "docker-credential-lab"
+    answer = json.dumps({"ServerURL": name, "Username": "bob", "Secret": "sesame"})
+    program.write_text(f"""#!/bin/sh\n[ "$1 $(cat)" = "get {name}" ] && echo '{answer}'\n""")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    assert registry.digest(f"{name}/lab/train:1") == digest
+    program.write_text("#!/bin/sh\necho credentials not found in native keychain; exit 1\n")
+    with pytest.raises(SilentError, match="does not let everybody see lab/train"):
+        registry.digest(f"{name}/lab/train:1")
 
 
 @real

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError, IncompleteReadError
+from botocore.exceptions import ClientError, ConnectTimeoutError, EndpointConnectionError, IncompleteReadError
 
 from fleet.team_code import MIB, File, Link, Part, Tree, digest, pack_key, tree_key, write
-from services.code.errors import FetchError
+from services.code.errors import AwayError, FetchError
 from services.code.fetch import HALF, Fetched, fetch
 from services.code.pack_cache import PackCache
+from services.code.patience import patiently
 from services.code.reading import readings
 from services.code.source import Source, place
 
@@ -28,6 +29,7 @@ class S3:
         self.asked: list[tuple[str, str]] = []
         self.refusing = self.listing = True
         self.breaks = 0
+        self.away: list[Exception] = []
 
     def put(self, key: str, data: bytes) -> None:
         self.objects[PREFIX + key] = data
@@ -35,6 +37,8 @@ class S3:
     def get_object(self, Bucket: str, Key: str, Range: str = "") -> Any:  # noqa: N803
         assert Bucket == "bucket"
         self.asked.append((Key.removeprefix(PREFIX), Range))
+        if self.away:
+            raise self.away.pop()
         if Key not in self.objects:
             code = "AccessDenied" if self.refusing else "NoSuchKey"
             raise ClientError({"Error": {"Code": code, "Message": "no"}}, "GetObject")
@@ -196,6 +200,36 @@ def test_an_answer_that_breaks_is_asked_for_again(s3: S3, tmp_path: Path) -> Non
     assert contents(tmp_path / "code") == contents(tmp_path / "other") == {"train.py": b"print('trained')\n"}
     s3.breaks = 3
     assert "S3's answer ended early" in failed(s3, url, tmp_path / "third")
+
+
+def answered(status: int) -> ClientError:
+    told = {"Error": {"Code": "Some", "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(told, "GetObject")  # type: ignore[arg-type]
+
+
+def test_a_store_that_is_away_is_waited_for_and_one_that_refuses_is_not(
+    s3: S3, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    url = planted(s3, *packed(s3, {"train.py": b"print('trained')\n"}).values())
+    away = [EndpointConnectionError(endpoint_url="x"), ConnectTimeoutError(endpoint_url="x"), answered(503)]
+    slept: list[float] = []
+    s3.away = [*away, answered(429)]
+    patiently(lambda: fetched(s3, url, tmp_path / "code"), 1800, slept.append)
+    assert contents(tmp_path / "code") == {"train.py": b"print('trained')\n"}
+    assert slept == [2, 4, 8, 16]
+    assert capsys.readouterr().err.splitlines()[-1].endswith(": trying again in 16 seconds")
+
+    slept.clear()
+    s3.away = [EndpointConnectionError(endpoint_url="x") for _ in range(100)]
+    with pytest.raises(AwayError, match="can't be read"):
+        patiently(lambda: fetched(s3, url, tmp_path / "never"), 200, slept.append)
+    assert (sum(slept), max(slept)) == (200, 60)
+
+    slept.clear()
+    s3.away = [answered(400)]
+    with pytest.raises(FetchError, match="can't be read"):
+        patiently(lambda: fetched(s3, url, tmp_path / "refused"), 1800, slept.append)
+    assert not slept
 
 
 def test_a_pack_that_is_too_short_is_refused(s3: S3, tmp_path: Path) -> None:
