@@ -13,13 +13,14 @@ ROOT = Path(__file__).parents[1]
 # Package → what it may import of ours. docs: the design's arrows.
 ARROWS = {
     "fleet": set(),
+    "evidence": set(),
     "components": {"fleet"},
     "stacks": {"components", "fleet"},
     "policies": {"fleet"},
-    "services": {"fleet"},
+    "services": {"fleet", "evidence"},
     "images": {"fleet"},
     "local": set(),
-    "landbridge": {"stacks", "components", "images", "fleet", "local"},
+    "landbridge": {"stacks", "components", "images", "fleet", "evidence", "local"},
 }
 LONGEST = 400
 # Machines' own paths and registries' hosts. Split, so that this file passes its own test.

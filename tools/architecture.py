@@ -17,7 +17,8 @@ PACKAGES = {
     "images": "node images: recipe, bake, checks, publishing",
     "local": "the local cloud; no program knows of it",
     "policies": "what every fleet must hold, judged at preview",
-    "services": "what runs in a cluster: the autoscaler's cloud side, runs' code",
+    "services": "in a cluster: the autoscaler's cloud side, and runs' code",
+    "evidence": "what a pod's end shows, and which cause that is",
     "fleet": "what a fleet is: model, loader, rules, address plan. It knows neither Pulumi nor any other package",
 }
 STYLE = """
@@ -53,8 +54,9 @@ BOXES = {
     "components": Box(70, 208, 510, 302),
     "images": Box(670, 114, 235, 74),
     "local": Box(925, 114, 235, 74),
-    "policies": Box(715, 436, 205, 74),
-    "services": Box(940, 436, 220, 74),
+    "policies": Box(690, 320, 205, 74),
+    "services": Box(940, 320, 220, 74),
+    "evidence": Box(900, 436, 210, 74),
     "fleet": Box(20, 548, 1140, 56),
 }
 COLUMNS, TOPIC, GAP = 3, Box(84, 280, 156, 68), 6.0

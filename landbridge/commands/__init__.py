@@ -33,6 +33,7 @@ COMMANDS = {
     "exec": ("reach", "exec_"),
     "forward": ("reach", "forward"),
     "queue": ("queue", "queue"),
+    "why": ("why", "why"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "freeze": ("freeze", "freeze"),
     "unfreeze": ("freeze", "unfreeze"),

@@ -1,0 +1,1 @@
+"""What can be seen of a pod's end, and which cause that shows. Pure: the recorder sees by it, and `landbridge why`."""

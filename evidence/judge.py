@@ -1,0 +1,167 @@
+"""Finds the cause of a pod's end, or of its waiting, among what was seen of it. Pure.
+
+From the end backwards: what had brought that about, and what had brought about that, as causes.yaml says, until nothing
+earlier is left. So a spot notice is the cause, and the drain, the SIGTERM and the exit code 143 are what followed.
+"""
+
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .causes import Cause, causes
+from .observation import Observation, written
+
+UNKNOWN = "unknown"
+# Kubernetes' times are whole seconds, cut off, and clocks of machines differ by less than that.
+SLACK_SECONDS = 2.0
+
+
+class Found(NamedTuple):
+    """A cause with what shows it: the first is what the sentence is made of, and its time the cause's."""
+
+    cause: Cause
+    shown_by: Sequence[Observation]
+
+    @property
+    def at(self) -> float:
+        return self.shown_by[0].at
+
+    @property
+    def sentence(self) -> str:
+        return told(self.cause.sentence, self.shown_by[0])
+
+
+class Verdict(NamedTuple):
+    """`followed` are the links of the chain after the cause, in order; `others` were seen too, and are not of it."""
+
+    code: str
+    sentence: str
+    advice: str
+    at: float
+    source: str
+    followed: Sequence[Found]
+    others: Sequence[Found]
+    evidence: Sequence[Observation]
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "cause": self.code,
+            "sentence": self.sentence,
+            "advice": self.advice,
+            "at": written(self.at) if self.at else None,
+            "decided_by": self.source,
+            "followed": [
+                {"cause": one.cause.code, "sentence": one.sentence, "at": written(one.at)} for one in self.followed
+            ],
+            "others": [
+                {"cause": one.cause.code, "sentence": one.sentence, "at": written(one.at)} for one in self.others
+            ],
+            "evidence": [one.as_json() for one in self.evidence],
+        }
+
+
+def judge(seen: Sequence[Observation]) -> Verdict:
+    """Of what concerns one pod: itself, what it belongs to, and its node while it was there."""
+    evidence = sorted(seen, key=lambda one: one.at)
+    found = [*_found(evidence)]
+    chain = _chain(found)
+    if not chain:
+        return Verdict(UNKNOWN, _unknown(evidence), NO_ADVICE, 0.0, "", (), (), evidence)
+    first = chain[0]
+    source = str(first.shown_by[0].facts.get("user") or first.shown_by[0].source)
+    advice = told(first.cause.advice, first.shown_by[0])
+    others = [one for one in found if one not in chain]
+    return Verdict(first.cause.code, first.sentence, advice, first.at, source, chain[1:], others, evidence)
+
+
+NO_ADVICE = "Look again in a few minutes: what clouds and audit logs say arrives late."
+
+
+def _unknown(evidence: Sequence[Observation]) -> str:
+    sources = sorted({one.source for one in evidence})
+    return f"Nobody saw why. Looked at: {', '.join(sources)}." if sources else "Nothing was seen of it."
+
+
+def _found(evidence: Sequence[Observation]) -> Iterator[Found]:
+    for cause in causes():
+        if shown := [one for code in cause.shown_by for one in evidence if one.code == code]:
+            yield Found(cause, sorted(shown, key=lambda one: (cause.shown_by.index(one.code), one.at)))
+
+
+def _chain(found: Sequence[Found]) -> list[Found]:
+    """From the cause to the end, by time; empty where nothing is known."""
+    lasts = _lasts([one for one in found if not any(_brings(one, other) for other in found)])
+    if not lasts:
+        return []
+    # Several that brought nothing more: the first of them ended it, whatever came later.
+    last = min(lasts, key=lambda one: (one.at, _order(one)))
+    before = _reached([last], found, lambda one, other: _brings(other, one))
+    first = min(
+        (one for one in before if not any(_brings(other, one) for other in before)),
+        key=lambda one: _order(one),
+    )
+    after = _reached([first], before, _brings)
+    return [first, *sorted((one for one in after if one is not first), key=lambda one: (one is last, one.at))]
+
+
+def _lasts(found: Sequence[Found]) -> list[Found]:
+    """What may have been the last: ends of the pod, else what it waits for, else what became of its run or Job.
+
+    Never what happened to its node, as long as that did nothing to the pod.
+    """
+    own = [one for one in found if any(seen.about.startswith("pod/") for seen in one.shown_by)]
+    above = [one for one in found if not any(seen.about.startswith(("pod/", "node/")) for seen in one.shown_by)]
+    ended, waits = ([one for one in own if one.cause.waits is kind] for kind in (False, True))
+    return ended or waits or above
+
+
+def _reached(begin: list[Found], among: Sequence[Found], leads: Callable[[Found, Found], bool]) -> list[Found]:
+    """With where it began."""
+    reached = begin
+    while new := [one for one in among if one not in reached and any(leads(other, one) for other in reached)]:
+        reached = [*reached, *new]
+    return reached
+
+
+def _order(one: Found) -> int:
+    return causes().index(one.cause)
+
+
+def _brings(one: Found, other: Found) -> bool:
+    """Whether the first may have brought the second: by its kind, and by the times of any two that show them.
+
+    Where each may have brought the other, within that slack, the earlier one did.
+    """
+    if not _may_bring(one, other):
+        return False
+    return not _may_bring(other, one) or (one.at, _order(one)) < (other.at, _order(other))
+
+
+def _may_bring(one: Found, other: Found) -> bool:
+    return other.cause.code in one.cause.brings and any(
+        -SLACK_SECONDS <= late.at - early.at <= one.cause.window_seconds
+        for early in one.shown_by
+        for late in other.shown_by
+    )
+
+
+class _Facts(dict[str, Any]):
+    def __missing__(self, name: str) -> str:
+        return f"an unknown {name}"
+
+
+def told(template: str, one: Observation) -> str:
+    """A sentence with the observation's facts and words."""
+    words = " ".join(one.text.split()) or "nobody said more"
+    facts = _Facts({**one.facts, "text": words, "exit": ended_with(one.facts)})
+    return f"{template.format_map(facts).rstrip('.')}."
+
+
+def ended_with(facts: Mapping[str, Any]) -> str:
+    """Such as `exit code 1`, or `exit code 143 (SIGTERM)`."""
+    code, number = facts.get("exit_code", "an unknown code"), facts.get("signal")
+    try:
+        name = signal.Signals(number).name if number else ""
+    except ValueError:
+        name = f"signal {number}"
+    return f"exit code {code}" + (f" ({name})" if name else "")

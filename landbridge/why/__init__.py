@@ -1,0 +1,1 @@
+"""`landbridge why`: the cause of a pod's end, or of its waiting."""

@@ -1,0 +1,74 @@
+"""From what is asked about to a case: one pod, of a run the host that tells most, or the last deaths of a team."""
+
+from collections.abc import Sequence
+
+from evidence import pods
+from evidence.judge import judge
+from evidence.observation import Json
+from landbridge.cluster.kube import Kube
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.experiments.manifest import RUN
+
+from .case import Case, Looking, attempt
+from .target import POD, Target
+
+MOST_DEATHS = 20
+
+
+def case(looking: Looking, wanted: Target, namespace: str, hours: float) -> Case:
+    """Raises KubeError, UsageError and LandbridgeError."""
+    name = wanted.name if wanted.kind == POD else _of_run(looking.kube, namespace, wanted.name)
+    if (found := looking.pod(namespace, name)) is not None:
+        return found
+    log = "" if looking.log is None else f", nor does the audit log of the last {hours:g} hours"
+    where = "`landbridge why` without a name shows what died there last; --namespace NAME looks elsewhere."
+    raise LandbridgeError(f"The namespace {namespace} has no pod {name}{log}. {where}")
+
+
+def only_space(kube: Kube, wanted: Target) -> str:
+    """The namespace of what an operator names without one. Raises KubeError and UsageError."""
+    chosen = (
+        f"--field-selector=metadata.name={wanted.name}" if wanted.kind == POD else f"--selector={RUN}={wanted.name}"
+    )
+    found = sorted({str(one["metadata"]["namespace"]) for one in kube.get("pods", "--all-namespaces", chosen)["items"]})
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"{wanted} is in {', '.join(found)}. Say which is meant: --namespace NAME.")
+    raise UsageError(f"No namespace has {wanted} now. Say where it was: --namespace NAME, or --team NAME.")
+
+
+def _of_run(kube: Kube, namespace: str, run: str) -> str:
+    """Of the newest attempt the pod that failed first, else one that does not start, else any."""
+    found = kube.get("pods", f"--namespace={namespace}", f"--selector={RUN}={run}")["items"]
+    if not found:
+        raise UsageError(f"Run {run} has no pod in {namespace}. `landbridge runs show {run}` says what is known of it.")
+    newest = max(attempt(one) for one in found)
+    mine = [one for one in found if attempt(one) == newest]
+    return str(min(mine, key=_telling)["metadata"]["name"])
+
+
+def _telling(pod: Json) -> tuple[int, float, str]:
+    phase = str((pod.get("status") or {}).get("phase"))
+    at = judge(pods.of_pod(pod)).at
+    return (
+        ["Failed", "Pending", "Running"].index(phase) if phase in ("Failed", "Pending", "Running") else 3,
+        at,
+        _name(pod),
+    )
+
+
+def _name(pod: Json) -> str:
+    return str(pod["metadata"]["name"])
+
+
+def deaths(kube: Kube, where: str) -> Sequence[Json]:
+    """Pods that failed, or whose containers did, as they are now: the newest first. Raises KubeError."""
+    found = [one for one in kube.get("pods", where)["items"] if ended(one)]
+    return sorted(found, key=ended, reverse=True)[:MOST_DEATHS]
+
+
+def ended(pod: Json) -> float:
+    """When it failed last; 0 where it did not."""
+    seen = [one.at for one in pods.of_pod(pod) if one.code not in ("done", "completed", "no-node", "gated", "deleting")]
+    return max(seen, default=0.0)

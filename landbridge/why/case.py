@@ -1,0 +1,192 @@
+"""All that can be seen of one pod: by the cluster's API as whoever asks, and in the audit log for operators."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+from evidence import audit, events, nodes, pods, works
+from evidence.judge import Verdict, judge
+from evidence.observation import Json, Observation
+from landbridge.cluster.kube import Kube, KubeError
+from landbridge.errors import LandbridgeError
+from landbridge.experiments.manifest import RUN
+from landbridge.experiments.states import JOB_SETS
+from landbridge.queue.look import WORKLOADS
+
+from .audit_log import AuditLog
+
+# Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
+WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
+JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
+# Causes that are somebody else's consequence: another host that shows one of those did not begin it.
+FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
+EVENTS_OF_NODES = "default"
+
+
+class Case(NamedTuple):
+    """`pod` is as it is now, or as it was last; `works` what it belongs to. `blind`: what could not be looked at."""
+
+    pod: Json
+    there: bool
+    works: Mapping[str, Json]
+    seen: Sequence[Observation]
+    blind: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        meta = self.pod["metadata"]
+        return f"{meta['namespace']}/{meta['name']}"
+
+    @property
+    def phase(self) -> str:
+        """Kubernetes', or `gone`."""
+        return str((self.pod.get("status") or {}).get("phase") or "Pending") if self.there else "gone"
+
+    @property
+    def node(self) -> str:
+        return str(self.pod["spec"].get("nodeName") or "")
+
+    @property
+    def verdict(self) -> Verdict:
+        return judge(self.seen)
+
+
+class Looking:
+    """Asks as one person. `log` is None for whom the fleet bucket is not open."""
+
+    def __init__(self, kube: Kube, log: AuditLog | None) -> None:
+        self.kube, self.log, self.blind = kube, log, dict[str, None]()
+
+    def pod(self, namespace: str, name: str) -> Case | None:
+        """None for one of which nothing is known."""
+        pod = self.kube.find("pod", name, f"--namespace={namespace}")
+        there = pod is not None
+        entries = self._logged([name])
+        pod = pod or audit.last_of(entries, "pods", namespace, name)
+        return self._case(pod, entries, there=there) if pod else None
+
+    def _case(self, pod: Json, entries: Sequence[Json], *, there: bool) -> Case:
+        meta = pod["metadata"]
+        space, uid, node = meta["namespace"], str(meta.get("uid", "")), str(pod["spec"].get("nodeName") or "")
+        jobs: list[Callable[[], Any]] = [
+            lambda: self._works(pod),
+            lambda: self._events(space, "Pod", meta["name"]),
+            lambda: self._node(node) if node else [],
+            lambda: self._peers(pod),
+        ]
+        with ThreadPoolExecutor(len(jobs)) as pool:
+            above, said, of_node, of_peers = [one.result() for one in [pool.submit(job) for job in jobs]]
+        owners = {*_above(pod), *(one["metadata"]["name"] for one in above.values())}
+        more = self._logged([*owners, node, space])
+        seen = [
+            *pods.of_pod(pod),
+            *said,
+            *of_node,
+            *of_peers,
+            *(one for kind, thing in above.items() for one in works.of_work(thing, kind.lower())),
+            *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and _concerns(one, pod, owners)),
+        ]
+        return Case(pod, there, above, _of_this(seen, uid), [*self.blind])
+
+    def _works(self, pod: Json) -> dict[str, Json]:
+        """By kind."""
+        meta = pod["metadata"]
+        names = {*_above(pod)}
+        found = self._asked(f"--namespace={meta['namespace']}", ",".join(WORKS.values()), "Jobs and runs")
+        above = {one["kind"]: one for one in found if one["kind"] != "Workload" and one["metadata"]["name"] in names}
+        for one in found:
+            if one["kind"] == "Workload" and names & {*_owners(one)}:
+                above["Workload"] = one
+        return above
+
+    def _events(self, space: str, kind: str, name: str) -> list[Observation]:
+        chosen = f"--field-selector=involvedObject.kind={kind},involvedObject.name={name}"
+        found = self._asked(f"--namespace={space}", "events", "events" if kind == "Pod" else "events of nodes", chosen)
+        return [one for event in found if (one := events.of_event(event))]
+
+    def _node(self, name: str) -> list[Observation]:
+        try:
+            node = self.kube.find("node", name)
+        except KubeError as error:
+            self._not_seen("nodes", error)
+            return []
+        return [*(nodes.of_node(node) if node else []), *self._events(EVENTS_OF_NODES, "Node", name)]
+
+    def _peers(self, pod: Json) -> list[Observation]:
+        """What ended another host of its run, before it."""
+        meta = pod["metadata"]
+        if (run := (meta.get("labels") or {}).get(RUN)) is None:
+            return []
+        found = self._asked(f"--namespace={meta['namespace']}", "pods", "pods", f"--selector={RUN}={run}")
+        return [*peers(pod, found)]
+
+    def _asked(self, where: str, what: str, words: str, *chosen: str) -> list[Json]:
+        try:
+            return list(self.kube.get(what, where, *chosen)["items"])
+        except KubeError as error:
+            self._not_seen(words, error)
+            return []
+
+    def _logged(self, names: Sequence[str]) -> list[Json]:
+        if self.log is None:
+            self.blind["the audit log, which is for operators"] = None
+            return []
+        try:
+            return self.log.entries(names)
+        except LandbridgeError as error:
+            self._not_seen("the audit log", error)
+            return []
+
+    def _not_seen(self, what: str, error: LandbridgeError) -> None:
+        forbidden = isinstance(error, KubeError) and error.forbidden
+        self.blind[f"{what}, which are not for you" if forbidden else f"{what}: {error}"] = None
+
+
+def _owners(thing: Json) -> Iterator[str]:
+    for one in thing["metadata"].get("ownerReferences") or []:
+        yield str(one["name"])
+
+
+def _of_this(seen: Iterable[Observation], uid: str) -> list[Observation]:
+    """Each once, and none of another pod that had the name before or has it now."""
+    each = {one.line(): one for one in seen}.values()
+    return [one for one in each if not one.about.startswith("pod/") or not one.uid or not uid or one.uid == uid]
+
+
+def _above(pod: Json) -> Iterator[str]:
+    """Names of what it belongs to, its run's too."""
+    yield from _owners(pod)
+    if run := (pod["metadata"].get("labels") or {}).get(JOB_SET_OF):
+        yield str(run)
+
+
+def _concerns(one: Observation, pod: Json, owners: Collection[str]) -> bool:
+    """Whether that deletion is of the pod, of what it belongs to, of its namespace, or about its node."""
+    meta = pod["metadata"]
+    kind, _, name = one.about.partition("/")
+    space = meta["namespace"]
+    if kind == "pod":
+        return name in (f"{space}/{meta['name']}", f"{space}/*")
+    if kind in ("node", "namespace"):
+        return name in (pod["spec"].get("nodeName"), space)
+    return name in {f"{space}/{owner}" for owner in owners}
+
+
+def peers(pod: Json, others: Sequence[Json]) -> Iterator[Observation]:
+    """The first of the run's other hosts of the same attempt that ended by itself. Pure."""
+    meta = pod["metadata"]
+    ends = []
+    for other in others:
+        if other["metadata"]["uid"] != meta.get("uid") and attempt(other) == attempt(pod):
+            found = judge(pods.of_pod(other))
+            if found.at and found.code not in FOLLOWS and (other.get("status") or {}).get("phase") == "Failed":
+                ends.append((found.at, str(other["metadata"]["name"]), found))
+    for at, name, found in sorted(ends, key=lambda one: one[:2])[:1]:
+        about = f"pod/{meta['namespace']}/{meta['name']}"
+        yield Observation(
+            at, "JobSet", about, "peer-failed", f"{name}: {found.sentence}", facts={"peer": f"pod/{name}"}
+        )
+
+
+def attempt(pod: Json) -> str:
+    return str((pod["metadata"].get("labels") or {}).get("jobset.sigs.k8s.io/restart-attempt", ""))

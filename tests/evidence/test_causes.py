@@ -1,0 +1,76 @@
+"""The table of causes is sound, and each cause is told of a pod that shows nothing else."""
+
+import re
+
+import pytest
+
+from evidence import audit, events, nodes, pods, works
+from evidence.causes import Cause, causes
+from evidence.images import WORDS
+from evidence.judge import judge
+from evidence.observation import Observation
+
+CODES = [one.code for one in causes()]
+# What others than pods, nodes, works, events and audit logs show.
+FROM_ELSEWHERE = {"spot-notice", "scheduled-retirement", "machine-ended", "peer-failed"}
+SHOWN = {
+    *FROM_ELSEWHERE,
+    *(row.code for row in events.ROWS),
+    *pods.WAITING.values(),
+    *pods.ENDED.values(),
+    *pods.FAILED.values(),
+    *pods.DISRUPTED.values(),
+    *(code for _, code in pods.EVICTED),
+    *nodes.PRESSURE.values(),
+    *nodes.TAINTS.values(),
+    *(row.code for rows in works.TABLES.values() for row in rows),
+    *audit.TRADES.values(),
+    *(code for _, code in WORDS),
+    *(
+        "exited",
+        "signalled",
+        "init-exited",
+        "done",
+        "node-full",
+        "no-node",
+        "gated",
+        "queue-waits",
+        "cordoned",
+        "node-silent",
+    ),
+    *("deleted-by-person", "evicted-by-person", "deleted-by-controller", "run-restarted"),
+}
+
+
+def test_there_are_thirty_and_more() -> None:
+    assert len(CODES) == len(set(CODES)) > 30
+
+
+@pytest.mark.parametrize("cause", causes(), ids=lambda one: one.code)
+def test_what_a_row_names_is_there(cause: Cause) -> None:
+    assert cause.brings <= {*CODES, "run-restarted"}
+    assert set(cause.shown_by) <= SHOWN
+    for text in (cause.sentence, cause.advice):
+        assert not text.endswith(".")
+        assert not re.search(r"[^\x20-\x7e]", text)
+
+
+@pytest.mark.parametrize("cause", causes(), ids=lambda one: one.code)
+def test_a_pod_that_shows_one_cause_has_that_one(cause: Cause) -> None:
+    facts = {"container": "run", "exit_code": 3, "user": "ann", "from": "192.0.2.7", "image": "a:1", "machine": "i-1"}
+    facts |= {"peer": "pod/b", "what": "it"}
+    for code in cause.shown_by:
+        seen = Observation(100.0, "kubelet", "pod/team-a/train-0", code, "as it was said", facts=facts)
+        found = judge([seen])
+        assert (found.code, found.at, list(found.evidence)) == (cause.code, 100.0, [seen])
+        assert "an unknown" not in found.sentence
+        assert found.sentence.endswith(".")
+        assert not found.sentence.endswith("..")
+
+
+def test_what_has_no_row_is_unknown_and_says_who_was_asked() -> None:
+    assert judge([]).sentence == "Nothing was seen of it."
+    found = judge(
+        [Observation(1.0, "kubelet", "pod/a/b", "completed"), Observation(2.0, "Kueue", "workload/a/b", "other")]
+    )
+    assert (found.code, found.sentence) == ("unknown", "Nobody saw why. Looked at: Kueue, kubelet.")

@@ -1,0 +1,108 @@
+"""Chains: the first in them is the cause, and what followed is told as that."""
+
+import pytest
+
+from evidence.judge import judge
+from evidence.observation import Observation, read
+
+POD, NODE, RUN, LOAD = "pod/team-a/train-0", "node/gpu-1", "jobset/team-a/train", "workload/team-a/jobset-train"
+
+
+def seen(at: float, code: str, about: str = POD, **facts: object) -> Observation:
+    return Observation(at, "somebody", about, code, "said so", facts=facts)
+
+
+def exited(at: float, code: int = 143) -> Observation:
+    kind = "signalled" if code in (137, 143) else "exited"
+    return seen(at, kind, container="run", exit_code=code, **({"signal": code - 128} if code > 128 else {}))
+
+
+CHAINS = {
+    "spot notice, drain, SIGTERM": (
+        [
+            seen(60, "spot-notice", NODE),
+            seen(65, "cordoned", NODE),
+            seen(70, "evicted-by-person", user="ops"),
+            seen(70, "evicted-by-api"),
+            exited(100),
+        ],
+        ["spot-interruption", "cordoned", "drained-by-person", "evicted-by-api", "signalled"],
+    ),
+    "stopped by a person": (
+        [seen(50, "deleted-by-person", RUN, user="bob"), seen(51, "collected"), exited(60)],
+        ["deleted-by-person", "collected", "signalled"],
+    ),
+    "its own failure, and its Job's controller clears away": (
+        [exited(50, 1), seen(52, "run-gave-up", RUN), seen(53, "collected")],
+        ["exited", "run-gave-up", "collected"],
+    ),
+    "it takes the word to end for what it is": (
+        [seen(50, "deleted-by-person", user="bob"), exited(51, 1)],
+        ["deleted-by-person", "exited"],
+    ),
+    "others come first in its queue": (
+        [seen(50, "queue-preempted", LOAD), seen(51, "suspended", RUN), seen(52, "deleted-by-job"), exited(55)],
+        ["queue-preempted", "suspended", "deleted-by-job", "signalled"],
+    ),
+    "node lost": (
+        [seen(50, "node-silent", NODE), seen(350, "taint-manager"), seen(351, "deleted-by-controller", user="x")],
+        ["node-silent", "taint-manager", "deleted-by-controller"],
+    ),
+    "a hang, which a probe finds": (
+        [seen(50, "hang"), seen(51, "killed-by-probe", container="run"), exited(52, 137)],
+        ["hang", "probe", "signalled"],
+    ),
+    "a roll": (
+        [
+            seen(50, "rolling", NODE),
+            seen(3600, "evicted-by-person", user="ops"),
+            seen(3600, "evicted-by-api"),
+            exited(3602),
+        ],
+        ["rolled", "drained-by-person", "evicted-by-api", "signalled"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_the_first_is_the_cause(name: str) -> None:
+    evidence, codes = CHAINS[name]
+    for given in (evidence, evidence[::-1]):
+        found = judge(given)
+        assert [found.code, *(one.cause.code for one in found.followed)] == codes
+        assert not found.others
+
+
+# What is no part of the story: it came too late or too early, or only kept the pod waiting.
+APART = {
+    "deleted after its end": ([exited(50, 1), seen(90, "deleted-by-person", user="ann")], "exited"),
+    "a node that is silent later": ([exited(50, 1), seen(90, "node-silent", NODE)], "exited"),
+    "a cordon long before": ([seen(10, "cordoned", NODE), exited(5000, 1)], "exited"),
+    "a volume that came late": ([seen(10, "mount"), exited(500, 1)], "exited"),
+    "a deletion an hour before": ([seen(10, "evicted-by-person", user="ops"), exited(4000, 1)], "drained-by-person"),
+    "a failed GPU beside a full memory": (
+        [seen(10, "gpu-failed", NODE), seen(50, "oom-killed", container="run")],
+        "oom-of-container",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_what_is_apart_is_told_as_that(name: str) -> None:
+    evidence, code = APART[name]
+    found = judge(evidence)
+    assert found.code == code
+    assert len(found.others) == 1
+
+
+def test_an_end_says_by_which_signal() -> None:
+    assert judge([exited(1, 139)]).sentence == "Its own program ended with exit code 139 (SIGSEGV), in container run."
+    assert judge([exited(1, 2)]).sentence == "Its own program ended with exit code 2, in container run."
+
+
+def test_observations_are_lines_of_json_and_back() -> None:
+    one = seen(1795860000.25, "oom-killed", container="run", exit_code=137)
+    assert [*read([one.line()])] == [one]
+    assert [*read([one.line().replace('"code"', '"later": 1, "code"')])] == [one]
+    with pytest.raises(ValueError, match="no observation"):
+        [*read(['{"at": "2026-11-28T10:00:00Z"}'])]

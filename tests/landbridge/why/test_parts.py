@@ -1,0 +1,147 @@
+"""What is asked about, what an end means for the work, which parts of the audit log are read, and whose end came first."""
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from landbridge.errors import UsageError
+from landbridge.why.audit_log import AuditLog
+from landbridge.why.case import Case, peers
+from landbridge.why.target import Target, target
+from landbridge.why.work import meaning
+
+NOW = datetime(2026, 11, 28, 10, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["pod/train-0", "po/train-0", "pods/train-0"])
+def test_a_pod_is_named_as_kubectl_does(text: str) -> None:
+    assert target(text) == Target("pod", "train-0")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("train-0", r"^train-0: what is that\? Write pod/NAME or run/NAME, such as pod/train-0\.$"),
+        ("pod/", "what is that"),
+        ("a/b/c", "what is that"),
+        ("secret/x", "knows pods and runs, not secret"),
+    ],
+)
+def test_what_it_does_not_know_is_refused_with_what_would_do(text: str, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        target(text)
+
+
+def test_a_remedy_of_those_is_taken() -> None:
+    assert target("pod/train-0") == Target("pod", "train-0")
+
+
+def case(owner: str = "", folder: str = "", **works: Any) -> Case:
+    env = [{"name": "CHECKPOINT_DIR", "value": folder}] if folder else []
+    owners = [{"kind": owner, "name": "train"}] if owner else []
+    pod = {
+        "metadata": {"namespace": "team-a", "name": "train-0", "ownerReferences": owners},
+        "spec": {"containers": [{"name": "run", "env": env}]},
+    }
+    return Case(pod, False, works, [], [])
+
+
+def run(suspend: bool = False, **status: Any) -> dict[str, Any]:
+    return {
+        "metadata": {"name": "train"},
+        "spec": {"suspend": suspend, "failurePolicy": {"maxRestarts": 3}},
+        "status": {"restartsCountTowardsMax": 1, **status},
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (case(), "It belonged to nothing: nobody makes another one."),
+        (case("ReplicaSet"), "Its Deployment makes another one."),
+        (case("JobSet"), "It belonged to JobSet train, which is gone: nobody makes another one."),
+        (
+            case("Job", JobSet=run(terminalState="Failed")),
+            "Its run train has ended: failed, with 1 of 3 restarts used.",
+        ),
+        (case("Job", JobSet=run(suspend=True)), "waits in its queue, and starts again as a whole, from its beginning."),
+        (case("Job", "/checkpoints/runs/train", JobSet=run()), "from what it wrote to /checkpoints/runs/train; 1 of 3"),
+        (
+            case("Job", Job={"metadata": {"name": "j"}, "spec": {"backoffLimit": 2}, "status": {"failed": 1}}),
+            "Its Job j makes another one: 1 of 3 pods have failed.",
+        ),
+    ],
+)
+def test_it_says_what_becomes_of_the_work(given: Case, words: str) -> None:
+    assert words in meaning(given)
+
+
+class Bucket:
+    def __init__(self, objects: dict[str, bytes]) -> None:
+        self.objects, self.read_keys = objects, list[str]()
+
+    def listed(self, prefix: str) -> list[Any]:
+        return [SimpleNamespace(key=key) for key in self.objects if key.startswith(prefix)]
+
+    def read(self, key: str) -> bytes | None:
+        self.read_keys.append(key)
+        return self.objects[key]
+
+
+def log(hours: float) -> tuple[AuditLog, Bucket]:
+    """One API machine's, and another's that began a day ago."""
+    line = b'{"verb":"delete","objectRef":{"resource":"pods","name":"train-0"},"requestReceivedTimestamp":"%s"}\n'
+    parts = {
+        "a/2026-11-27/230000.000000Z-000000000000.jsonl.gz": b"2026-11-27T23:30:00Z",
+        "a/2026-11-28/080000.000000Z-000000000100.jsonl.gz": b"2026-11-28T08:00:01Z",
+        "a/2026-11-28/093000.000000Z-000000000200.jsonl.gz": b"2026-11-28T09:40:00Z",
+        "b/2026-11-28/060000.000000Z-000000000000.jsonl.gz": b"2026-11-28T09:50:00Z",
+    }
+    bucket = Bucket({f"audit/main/{key}": gzip.compress(line % at) for key, at in parts.items()})
+    bucket.objects["audit/other/a/2026-11-28/093000.000000Z-0.jsonl.gz"] = gzip.compress(line)
+    info = SimpleNamespace(name="main", api=[SimpleNamespace(name="a"), SimpleNamespace(name="b")])
+    return AuditLog(bucket, info, NOW - timedelta(hours=hours), NOW), bucket  # type: ignore[arg-type]
+
+
+def test_only_parts_of_the_time_are_read_and_each_once() -> None:
+    """The last that begins before it too: what it ends with may be of the time."""
+    found, bucket = log(1)
+    names = [str(one["requestReceivedTimestamp"]) for one in found.entries(["train-0"])]
+    assert names == ["2026-11-28T08:00:01Z", "2026-11-28T09:40:00Z", "2026-11-28T09:50:00Z"]
+    assert found.entries(["train-1", ""]) == []
+    assert len(bucket.read_keys) == 3
+    everything, _ = log(24)
+    assert len(everything.entries(["train-0"])) == 4
+
+
+def host(name: str, at: str, code: int, attempt: str = "0") -> dict[str, Any]:
+    state = {"terminated": {"exitCode": code, "reason": "Error", "startedAt": at, "finishedAt": at}}
+    return {
+        "metadata": {
+            "namespace": "team-a",
+            "name": name,
+            "uid": name,
+            "creationTimestamp": at,
+            "labels": {"jobset.sigs.k8s.io/restart-attempt": attempt},
+        },
+        "spec": {},
+        "status": {"phase": "Failed", "containerStatuses": [{"name": "run", "state": state}]},
+    }
+
+
+def test_the_host_that_ended_first_by_itself_is_named() -> None:
+    mine = host("train-0", "2026-11-28T10:00:09Z", 143)
+    others = [
+        mine,
+        host("train-1", "2026-11-28T10:00:05Z", 1),
+        host("train-2", "2026-11-28T10:00:03Z", 143),
+        host("train-3", "2026-11-28T10:00:06Z", 2),
+        host("train-4", "2026-11-28T09:00:00Z", 1, attempt="before"),
+    ]
+    (found,) = peers(mine, others)
+    assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
+    assert "exit code 1" in found.text
+    assert not [*peers(mine, [mine, others[2]])]
