@@ -40,7 +40,7 @@ LONG = (
 )
 # Files that share what is brought up once: one worker has them all.
 TOGETHER = (
-    ("tests/e2e/test_experiments.py", "tests/e2e/test_queues.py"),
+    ("tests/e2e/test_experiments.py", "tests/e2e/test_queues.py", "tests/e2e/test_why.py"),
     ("tests/components/addons/",),
     ("tests/landbridge/pool/",),
     tuple(

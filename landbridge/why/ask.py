@@ -8,6 +8,7 @@ from evidence.observation import Json
 from landbridge.cluster.kube import Kube
 from landbridge.errors import LandbridgeError, UsageError
 from landbridge.experiments.manifest import RUN
+from landbridge.experiments.states import JOB_SETS
 
 from .case import Case, Looking, attempt
 from .target import POD, Target
@@ -17,12 +18,17 @@ MOST_DEATHS = 20
 
 def case(looking: Looking, wanted: Target, namespace: str, hours: float) -> Case:
     """Raises KubeError, UsageError and LandbridgeError."""
-    name = wanted.name if wanted.kind == POD else _of_run(looking.kube, namespace, wanted.name)
-    if (found := looking.pod(namespace, name)) is not None:
+    if wanted.kind == POD:
+        found = looking.pod(namespace, wanted.name)
+    elif pod := _of_run(looking.kube, namespace, wanted.name):
+        found = looking.pod(namespace, pod)
+    else:
+        found = looking.run(namespace, wanted.name)
+    if found is not None:
         return found
     log = "" if looking.log is None else f", nor does the audit log of the last {hours:g} hours"
     where = "`landbridge why` without a name shows what died there last; --namespace NAME looks elsewhere."
-    raise LandbridgeError(f"The namespace {namespace} has no pod {name}{log}. {where}")
+    raise LandbridgeError(f"The namespace {namespace} has no {wanted.kind} {wanted.name}{log}. {where}")
 
 
 def only_space(kube: Kube, wanted: Target) -> str:
@@ -39,10 +45,10 @@ def only_space(kube: Kube, wanted: Target) -> str:
 
 
 def _of_run(kube: Kube, namespace: str, run: str) -> str:
-    """Of the newest attempt the pod that failed first, else one that does not start, else any."""
+    """Of the newest attempt the pod that failed first, else one that does not start, else any. Empty without pods."""
     found = kube.get("pods", f"--namespace={namespace}", f"--selector={RUN}={run}")["items"]
     if not found:
-        raise UsageError(f"Run {run} has no pod in {namespace}. `landbridge runs show {run}` says what is known of it.")
+        return ""
     newest = max(attempt(one) for one in found)
     mine = [one for one in found if attempt(one) == newest]
     return str(min(mine, key=_telling)["metadata"]["name"])

@@ -18,6 +18,8 @@ from .audit_log import AuditLog
 # Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
 WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
+# Of a run that has no pods yet.
+WAITS = "Waiting"
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
 FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
 EVENTS_OF_NODES = "default"
@@ -64,6 +66,19 @@ class Looking:
         entries = self._logged([name])
         pod = pod or audit.last_of(entries, "pods", namespace, name)
         return self._case(pod, entries, there=there) if pod else None
+
+    def run(self, namespace: str, name: str) -> Case | None:
+        """Of one that has no pods: it waits, or it is gone. None where nothing is known of it."""
+        there = self.kube.find(JOB_SETS, name, f"--namespace={namespace}")
+        entries = self._logged([name])
+        run = there or audit.last_of(entries, "jobsets", namespace, name)
+        if run is None:
+            return None
+        # What would be its pods', for all that is looked up by them.
+        meta = {"namespace": namespace, "name": name, "labels": {JOB_SET_OF: name}}
+        nobody = {"metadata": meta, "spec": {}, "status": {"phase": WAITS}}
+        found = self._case(nobody, entries, there=there is not None)
+        return found if there else found._replace(works={"JobSet": run})
 
     def _case(self, pod: Json, entries: Sequence[Json], *, there: bool) -> Case:
         meta = pod["metadata"]

@@ -16,6 +16,7 @@ from .background import vital
 from .containers import Broken, NotRunning, Running, last_words
 from .environment import Lacking
 from .pod_container import INIT, MAIN, SIDECAR, PodContainer, pod_containers
+from .pod_events import PodEvents
 from .probes import KINDS, Prober, Verdict
 from .process import become
 from .report import Node, Report
@@ -32,6 +33,7 @@ class Life:
     def __init__(self, node: Node, pod: Json) -> None:
         self.node, self.pod = node, pod
         self.spec, self.api = pod["spec"], Report(node, pod)
+        self.events = PodEvents(node.api, node.name, pod)
         self.title = f"{self.api.meta['namespace']}/{self.api.meta['name']}"
         self.inbox: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.folder = node.folder / pod["metadata"]["uid"]
@@ -172,6 +174,7 @@ class Life:
                 self.names.lay()
         except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
+            self.events.warn("FailedMount", f"Unable to attach or mount volumes: {error}")
             self.later(self.trouble, now)
             for container in self.containers:
                 container.wait("ContainerCreating" if container.kind == MAIN else "PodInitializing", self.trouble)
@@ -203,9 +206,11 @@ class Life:
         except (OSError, Answer, Lacking) as error:
             container.wait("CreateContainerConfigError", str(error))
             self.trouble = f"{container.name}: {error}"
+            self.events.warn("Failed", f"Error: {error}")
             return self.later(self.trouble, now)
         except Broken as error:
             say(f"pod {self.title}: {container.name} did not start: {error}")
+            self.events.warn("Failed", f"Error: {error}")
             container.begun = 0.0
             container.end(128, now, str(error), stopping=False, reason="StartError")
             container.not_before = max(container.not_before, now + RETRY_SECONDS)
@@ -255,10 +260,15 @@ class Life:
             return
         if not verdict.well:
             say(f"pod {self.title}: {container.name}: {KINDS[kind]} probe failed: {verdict.why}")
+            self.events.warn("Unhealthy", f"{KINDS[kind]} probe failed: {verdict.why}")
         if kind == "readinessProbe":
             container.ready = verdict.well
         elif not verdict.well:
             grace = container.container[kind].get("terminationGracePeriodSeconds")
+            again = ", will be restarted" if container.again(1) else ""
+            self.events.say(
+                "Normal", "Killing", f"Container {container.name} failed {kind.removesuffix('Probe')} probe{again}"
+            )
             running.send(signal.SIGTERM)
             container.kill_at = time.monotonic() + (self.patience if grace is None else grace)
         elif kind == "startupProbe":

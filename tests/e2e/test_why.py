@@ -1,0 +1,168 @@
+"""Why a pod died: real ends in a whole cluster, and what is told of each to its team, and to operators.
+
+Each drill ends pods in one way, all begin at once, and the answer is that way and no other.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.components.pools.joining_client import eventually
+
+from .queued import Queued
+from .researcher import Researcher
+
+pytestmark = [pytest.mark.cloud, pytest.mark.timeout(900)]
+ONE = ("--gpus", "1", "--image", "registry.example.com/other:2")
+WAITS = "trap 'exit 143' TERM; sleep 600 & wait\n"
+# Run → its program, and words of its launch.
+RUNS = {
+    "exits": ("echo done for; exit 7\n", ("--restarts", "0", *ONE)),
+    "hung": ("exec sleep 600\n", ("--restarts", "0", "--hang-minutes", "0.1", *ONE)),
+    "stopped": (WAITS, ONE),
+    "evicted": (WAITS, ONE),
+    "two": (
+        f"[ $RANK = 1 ] && {{ sleep 3; exit 3; }}\n{WAITS}",
+        ("--restarts", "0", "--gpus", "2", "--gpus-per-host", "1", *ONE[2:]),
+    ),
+}
+SPACE = "team-lab"
+
+
+class Drills:
+    def __init__(self, queued: Queued, ann: Researcher) -> None:
+        self.queued, self.ann = queued, ann
+        self.pods: dict[str, list[str]] = {}
+
+    def launch(self, name: str) -> None:
+        program, words = RUNS[name]
+        folder = self.ann.home / name
+        folder.mkdir()
+        (folder / "train.sh").write_text(program)
+        self.ann.run("run", "--folder", str(folder), "--name", name, "--detach", *words, "--", "sh", "train.sh")
+
+    def of(self, run: str) -> list[dict[str, Any]]:
+        return list(self.queued.get("-n", SPACE, "pods", "-l", f"landbridge.dev/run={run}")["items"])
+
+    def phases(self, run: str) -> set[str]:
+        return {one["status"]["phase"] for one in self.of(run)}
+
+    def began(self, run: str) -> None:
+        """Until its pods run, or have run; their names stay known."""
+        eventually(lambda: self.phases(run) and "Pending" not in self.phases(run), 180)
+        self.pods[run] = sorted(one["metadata"]["name"] for one in self.of(run))
+
+    def operator(self, *words: str) -> dict[str, Any]:
+        return dict(self.queued.cloud.report("why", "--local", *words))
+
+
+@pytest.fixture(scope="module")
+def drills(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drills]:
+    found = Drills(queued, Researcher(queued.cloud, "ann", tmp_path_factory.mktemp("why")))
+    for name in RUNS:
+        found.launch(name)
+    for name in RUNS:
+        found.began(name)
+    eviction = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": found.pods["evicted"][0], "namespace": SPACE},
+    }
+    path = f"/api/v1/namespaces/{SPACE}/pods/{found.pods['evicted'][0]}/eviction"
+    queued.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
+    found.ann.run("stop", "stopped")
+    # What came last has reached the bucket then: logs are sent once a minute.
+    eventually(lambda: found.operator(f"pod/{found.pods['stopped'][0]}", "-n", SPACE)["followed"], 150)
+    yield found
+    queued.kubectl("-n", SPACE, "delete", "jobsets", "--all", "--wait=false")
+
+
+def test_its_own_exit_code_and_its_team_sees_it_too(drills: Drills) -> None:
+    mine = drills.ann.report("why", "run/exits")
+    assert (mine["cause"], mine["phase"]) == ("exited", "Failed")
+    assert mine["sentence"] == "Its own program ended with exit code 7, in container run."
+    assert "Its run exits has ended: failed" in mine["for_the_work"]
+    assert "the audit log, which is for operators" in mine["not_looked_at"]
+    shown = drills.ann.run("why", f"pod/{drills.pods['exits'][0]}").stdout
+    assert "exit code 7" in shown
+    assert "kubelet" in shown
+    assert drills.operator("run/exits")["cause"] == "exited"
+
+
+def test_a_hang_is_told_from_the_signal_that_ends_it(drills: Drills) -> None:
+    found = drills.operator("run/hung")
+    assert found["cause"] == "hang"
+    assert "probe" in [one["cause"] for one in found["followed"]]
+    assert drills.ann.report("why", "run/hung")["cause"] == "hang"
+
+
+def test_a_run_that_was_stopped_names_who_did_when_nothing_of_it_is_left(drills: Drills) -> None:
+    (pod,) = drills.pods["stopped"]
+    found = drills.operator(f"pod/{pod}", "-n", SPACE)
+    assert (found["cause"], found["decided_by"], found["phase"]) == ("deleted-by-person", "ann", "gone")
+    assert found["sentence"].startswith("ann deleted its run, from 10.")
+    assert {"signalled", "collected"} & {one["cause"] for one in found["followed"]}
+    assert "nobody makes another one" in found["for_the_work"]
+    gone = drills.operator("run/stopped", "-n", SPACE)
+    assert (gone["cause"], gone["decided_by"]) == ("deleted-by-person", "ann")
+
+
+def test_an_eviction_names_who_asked_for_it_and_the_run_goes_on(drills: Drills) -> None:
+    (pod,) = drills.pods["evicted"]
+    found = drills.operator(f"pod/{pod}", "-n", SPACE)
+    assert (found["cause"], found["decided_by"]) == ("drained-by-person", "landbridge-admin")
+    assert "signalled" in [one["cause"] for one in found["followed"]]
+    assert "Its run evicted goes on" in found["for_the_work"]
+
+
+def test_the_host_that_ended_first_is_named(drills: Drills) -> None:
+    causes = {pod: drills.operator(f"pod/{pod}", "-n", SPACE) for pod in drills.pods["two"]}
+    assert sorted(one["cause"] for one in causes.values()) == ["exited", "peer-failed"]
+    (first,) = [pod for pod, one in causes.items() if one["cause"] == "exited"]
+    (other,) = [one for one in causes.values() if one["cause"] == "peer-failed"]
+    assert first in other["sentence"]
+    assert "exit code 3" in other["sentence"]
+
+
+def test_what_waits_says_for_what(drills: Drills) -> None:
+    """Of a volume that is not there, and of a run for which its team has too little."""
+    claim = {"name": "keys", "secret": {"secretName": "not-there"}}
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "keyless", "namespace": SPACE, "labels": {"landbridge.dev/run": "none"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "nodeSelector": {"landbridge.dev/place": "lab"},
+            "tolerations": [{"operator": "Exists"}],
+            "volumes": [claim],
+            "containers": [{"name": "run", "image": "registry.example.com/train:1", "command": ["true"]}],
+        },
+    }
+    drills.queued.make(pod)
+    folder = drills.ann.home / "exits"
+    drills.ann.run(
+        "run", "--folder", str(folder), "--name", "large", "--gpus", "16", "--detach", "--", "sh", "train.sh"
+    )
+    found = eventually(lambda: (one := drills.operator("pod/keyless"))["cause"] == "mount" and one, 60)
+    assert "not-there" in found["sentence"]
+    waits = eventually(lambda: (one := drills.ann.report("why", "run/large"))["cause"] == "queue-waits" and one, 60)
+    assert "insufficient" in waits["sentence"]
+    drills.queued.kubectl("-n", SPACE, "delete", "pod", "keyless", "--wait=false")
+
+
+def test_the_last_deaths_of_a_team_are_a_table(drills: Drills) -> None:
+    shown = drills.ann.run("why").stdout
+    assert "exit code 7" in shown
+    deaths = drills.ann.report("why")["deaths"]
+    assert "exited" in {one["cause"] for one in deaths}
+
+
+@pytest.mark.parametrize("name", ["pod/nobody", "run/nobody"])
+def test_what_nobody_knows_is_said_with_what_to_do(drills: Drills, name: str) -> None:
+    refused = " ".join(drills.ann.run("why", name, code=1).stderr.split())
+    assert f"has no {name.replace('/', ' ')}" in refused
+    assert "`landbridge why` without a name" in refused
+    assert "--namespace NAME" in " ".join(drills.queued.cloud.run("why", name, "--local", code=2).stderr.split())
