@@ -14,6 +14,8 @@ from .case import Case, Looking, attempt
 from .target import POD, Target
 
 MOST_DEATHS = 20
+# Of a run's hosts one that failed tells most.
+TELLING = ("Failed", "Pending", "Running")
 
 
 def case(looking: Looking, wanted: Target, namespace: str, hours: float) -> Case:
@@ -33,10 +35,9 @@ def case(looking: Looking, wanted: Target, namespace: str, hours: float) -> Case
 
 def only_space(kube: Kube, wanted: Target) -> str:
     """The namespace of what an operator names without one. Raises KubeError and UsageError."""
-    chosen = (
-        f"--field-selector=metadata.name={wanted.name}" if wanted.kind == POD else f"--selector={RUN}={wanted.name}"
-    )
-    found = sorted({str(one["metadata"]["namespace"]) for one in kube.get("pods", "--all-namespaces", chosen)["items"]})
+    what = "pods" if wanted.kind == POD else JOB_SETS
+    listed = kube.get(what, "--all-namespaces", f"--field-selector=metadata.name={wanted.name}")["items"]
+    found = sorted({str(one["metadata"]["namespace"]) for one in listed})
     if len(found) == 1:
         return found[0]
     if found:
@@ -56,16 +57,8 @@ def _of_run(kube: Kube, namespace: str, run: str) -> str:
 
 def _telling(pod: Json) -> tuple[int, float, str]:
     phase = str((pod.get("status") or {}).get("phase"))
-    at = judge(pods.of_pod(pod)).at
-    return (
-        ["Failed", "Pending", "Running"].index(phase) if phase in ("Failed", "Pending", "Running") else 3,
-        at,
-        _name(pod),
-    )
-
-
-def _name(pod: Json) -> str:
-    return str(pod["metadata"]["name"])
+    rank = TELLING.index(phase) if phase in TELLING else len(TELLING)
+    return rank, judge(pods.of_pod(pod)).at, str(pod["metadata"]["name"])
 
 
 def deaths(kube: Kube, where: str) -> Sequence[Json]:

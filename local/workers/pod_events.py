@@ -1,4 +1,4 @@
-"""What a kubelet says of a pod in events, with the real one's reasons and words: pkg/kubelet/events of Kubernetes 1.36."""
+"""What a kubelet says of a pod in events, in the real one's words: pkg/kubelet/events of Kubernetes 1.36."""
 
 import time
 from typing import Any
