@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from evidence import audit, events, nodes, pods, works
 from evidence.judge import Verdict, judge
 from evidence.observation import Json, Observation
+from landbridge.autoscaler import notes
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
 from landbridge.experiments.manifest import RUN
@@ -14,6 +15,7 @@ from landbridge.experiments.states import JOB_SETS
 from landbridge.queue.look import WORKLOADS
 
 from .audit_log import AuditLog
+from .waits import waits
 
 # Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
 WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
@@ -88,16 +90,15 @@ class Looking:
             lambda: self._events(space, "Pod", meta["name"]),
             lambda: self._node(node) if node else [],
             lambda: self._peers(pod),
+            lambda: [] if node else self._waits(pod),
         ]
         with ThreadPoolExecutor(len(jobs)) as pool:
-            above, said, of_node, of_peers = [one.result() for one in [pool.submit(job) for job in jobs]]
+            above, *below = [one.result() for one in [pool.submit(job) for job in jobs]]
         owners = {*_above(pod), *(one["metadata"]["name"] for one in above.values())}
         more = self._logged([*owners, node, space])
         seen = [
             *pods.of_pod(pod),
-            *said,
-            *of_node,
-            *of_peers,
+            *(one for found in below for one in found),
             *(one for kind, thing in above.items() for one in works.of_work(thing, kind.lower())),
             *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and _concerns(one, pod, owners)),
         ]
@@ -134,6 +135,15 @@ class Looking:
             return []
         found = self._asked(f"--namespace={meta['namespace']}", "pods", "pods", f"--selector={RUN}={run}")
         return [*peers(pod, found)]
+
+    def _waits(self, pod: Json) -> list[Observation]:
+        """Of one that has no node."""
+        try:
+            found = notes.read(self.kube).of(pod["metadata"]["name"], pod["metadata"]["namespace"])
+        except LandbridgeError as error:
+            self._not_seen("the autoscaler's notes", error)
+            return []
+        return [*waits(pod, [*found])]
 
     def _asked(self, where: str, what: str, words: str, *chosen: str) -> list[Json]:
         try:

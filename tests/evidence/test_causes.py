@@ -13,6 +13,7 @@ from evidence.observation import Observation
 CODES = [one.code for one in causes()]
 # What others than pods, nodes, works, events and audit logs show.
 FROM_ELSEWHERE = {"spot-notice", "scheduled-retirement", "machine-ended", "peer-failed"}
+FROM_ELSEWHERE |= {"pool-misfit", "pool-limit", "pool-refused", "pool-coming"}
 SHOWN = {
     *FROM_ELSEWHERE,
     *(row.code for row in events.ROWS),

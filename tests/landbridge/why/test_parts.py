@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
+from evidence.judge import judge
+from evidence.observation import Observation
+from landbridge.autoscaler.causes import CAUSES
 from landbridge.errors import UsageError
 from landbridge.why.audit_log import AuditLog
 from landbridge.why.case import Case, peers
 from landbridge.why.target import Target, target
+from landbridge.why.waits import FAMILIES, waits
 from landbridge.why.work import meaning
 
 NOW = datetime(2026, 11, 28, 10, 0, tzinfo=UTC)
@@ -145,3 +149,17 @@ def test_the_host_that_ended_first_by_itself_is_named() -> None:
     assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
     assert "exit code 1" in found.text
     assert not [*peers(mine, [mine, others[2]])]
+
+
+def test_why_nothing_is_bought_is_told_by_what_would_help() -> None:
+    pod = {"metadata": {"namespace": "team-a", "name": "x", "uid": "u", "creationTimestamp": "2026-11-28T10:00:00Z"}}
+    misfit = {"code": "too-large", "group": "main-gpu", "text": "it asks for 16 GPUs, a machine has 8"}
+    limit = {"code": "owner-gpus", "group": "main-gpu", "text": "team a has its 16 GPUs"}
+    (found,) = waits(pod, [{"causes": [limit]}, {"causes": [misfit, {**misfit, "group": "big-gpu"}]}])
+    assert (found.code, found.text.count("a machine has 8")) == ("pool-misfit", 2)
+    (found,) = waits(pod, [{"causes": [misfit, limit]}])
+    assert (found.code, found.text) == ("pool-limit", "main-gpu: team a has its 16 GPUs")
+    no_node = Observation(found.at + 3, "scheduler", found.about, "no-node", "0/3 nodes are available", "u")
+    assert [judge([no_node, found]).code] == ["pool-limit"]
+    assert not [*waits(pod, [])]
+    assert {"gated", *(code for codes in FAMILIES.values() for code in codes)} == {*CAUSES}
