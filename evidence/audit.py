@@ -106,7 +106,10 @@ def last_of(found: Iterable[Json], resource: str, namespace: str, name: str) -> 
         what = entry.get("objectRef") or {}
         if (what.get("resource"), what.get("namespace", "")) != (resource, namespace):
             continue
-        told = entry.get("responseObject") or {}
+        # Of what kubelets make the log has what they sent.
+        told = (
+            entry.get("responseObject") or (entry.get("requestObject") if entry.get("verb") == "create" else None) or {}
+        )
         if (told.get("metadata") or {}).get("name") == name and "spec" in told:
             thing = dict(told)
         elif thing is not None and what.get("name") == name and entry.get("verb") == "patch":

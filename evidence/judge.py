@@ -12,15 +12,17 @@ from .causes import Cause, causes
 from .observation import Observation, written
 
 UNKNOWN = "unknown"
+POD, NODE = "pod", "node"
 # Kubernetes' times are whole seconds, cut off, and clocks of machines differ by less than that.
 SLACK_SECONDS = 2.0
 
 
 class Found(NamedTuple):
-    """A cause with what shows it: the first is what the sentence is made of, and its time the cause's."""
+    """A cause with what shows it. The first is what the sentence is made of, and its time the cause's: best who did it."""
 
     cause: Cause
     shown_by: Sequence[Observation]
+    kind: str
 
     @property
     def at(self) -> float:
@@ -28,7 +30,7 @@ class Found(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        return told(self.cause.sentence, self.shown_by[0])
+        return told(self.cause.sentence, self.shown_by[0], self.kind)
 
 
 class Verdict(NamedTuple):
@@ -60,16 +62,16 @@ class Verdict(NamedTuple):
         }
 
 
-def judge(seen: Sequence[Observation]) -> Verdict:
-    """Of what concerns one pod: itself, what it belongs to, and its node while it was there."""
+def judge(seen: Sequence[Observation], kind: str = POD) -> Verdict:
+    """Of what concerns one pod: itself, what it belongs to, its node while it was there. Or of what concerns a node."""
     evidence = sorted(seen, key=lambda one: one.at)
-    found = [*_found(evidence)]
-    chain = _chain(found)
+    found = [*_found(evidence, kind)]
+    chain = _chain(found, kind)
     if not chain:
         return Verdict(UNKNOWN, _unknown(evidence), NO_ADVICE, 0.0, "", (), (), evidence)
     first = chain[0]
     source = str(first.shown_by[0].facts.get("user") or first.shown_by[0].source)
-    advice = told(first.cause.advice, first.shown_by[0])
+    advice = told(first.cause.advice, first.shown_by[0], kind)
     others = [one for one in found if one not in chain]
     return Verdict(first.cause.code, first.sentence, advice, first.at, source, chain[1:], others, evidence)
 
@@ -82,15 +84,19 @@ def _unknown(evidence: Sequence[Observation]) -> str:
     return f"Nobody saw why. Looked at: {', '.join(sources)}." if sources else "Nothing was seen of it."
 
 
-def _found(evidence: Sequence[Observation]) -> Iterator[Found]:
+def _found(evidence: Sequence[Observation], kind: str) -> Iterator[Found]:
     for cause in causes():
         if shown := [one for code in cause.shown_by for one in evidence if one.code == code]:
-            yield Found(cause, sorted(shown, key=lambda one: (cause.shown_by.index(one.code), one.at)))
+            yield Found(
+                cause,
+                sorted(shown, key=lambda one: (cause.shown_by.index(one.code), "user" not in one.facts, one.at)),
+                kind,
+            )
 
 
-def _chain(found: Sequence[Found]) -> list[Found]:
+def _chain(found: Sequence[Found], kind: str) -> list[Found]:
     """From the cause to the end, by time; empty where nothing is known."""
-    lasts = _lasts([one for one in found if not any(_brings(one, other) for other in found)])
+    lasts = _lasts([one for one in found if not any(_brings(one, other) for other in found)], kind)
     if not lasts:
         return []
     # Several that brought nothing more: the first of them ended it, whatever came later.
@@ -104,14 +110,14 @@ def _chain(found: Sequence[Found]) -> list[Found]:
     return [first, *sorted((one for one in after if one is not first), key=lambda one: (one is last, one.at))]
 
 
-def _lasts(found: Sequence[Found]) -> list[Found]:
+def _lasts(found: Sequence[Found], kind: str) -> list[Found]:
     """What may have been the last: ends of the pod, else what it waits for, else what became of its run or Job.
 
     Never what happened to its node, as long as that did nothing to the pod.
     """
-    own = [one for one in found if any(seen.about.startswith("pod/") for seen in one.shown_by)]
-    above = [one for one in found if not any(seen.about.startswith(("pod/", "node/")) for seen in one.shown_by)]
-    ended, waits = ([one for one in own if one.cause.waits is kind] for kind in (False, True))
+    own = [one for one in found if any(seen.about.startswith(f"{kind}/") for seen in one.shown_by)]
+    above = [one for one in found if not any(seen.about.startswith((f"{POD}/", f"{NODE}/")) for seen in one.shown_by)]
+    ended, waits = ([one for one in own if one.cause.waits is wanted] for wanted in (False, True))
     return ended or waits or above
 
 
@@ -150,10 +156,16 @@ class _Facts(dict[str, Any]):
         return f"an unknown {name}"
 
 
-def told(template: str, one: Observation) -> str:
+# What a pod's node is to the pod, and what a node is to itself.
+WORDS = {POD: {"Node": "Its node", "node": "its node"}, NODE: {"Node": "It", "node": "it"}}
+
+
+def told(template: str, one: Observation, kind: str) -> str:
     """A sentence with the observation's facts and words."""
     words = " ".join(one.text.split()) or "nobody said more"
-    facts = _Facts({**one.facts, "text": words, "exit": ended_with(one.facts)})
+    facts = _Facts({**one.facts, **WORDS[kind], "text": words, "exit": ended_with(one.facts)})
+    if one.about.startswith(f"{NODE}/"):
+        facts["what"] = facts["node"]
     return f"{template.format_map(facts).rstrip('.')}."
 
 

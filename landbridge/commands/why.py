@@ -31,7 +31,7 @@ HOURS = 24.0
 
 
 @click.command()
-@click.argument("what", required=False, metavar="[pod/NAME|run/NAME]")
+@click.argument("what", required=False, metavar="[pod/NAME|run/NAME|job/NAME|node/NAME]")
 @click.option("-n", "--namespace", metavar="NAME", help="Where it is or was: your team's own without it.")
 @click.option(
     "--hours",
@@ -44,7 +44,7 @@ HOURS = 24.0
 @person_options
 @json_option
 def why(*, what: str | None, namespace: str | None, hours: float, as_json: bool, **where: Any) -> int:
-    """Says why a pod died or does not start: the cause, who decided it, the evidence, and what to do.
+    """Says why a pod, run, Job or node died or does not start: the cause, who decided it, the evidence, and what to do.
 
     Without a name it shows what died last in your team. Of a pod that is gone the audit log
     tells, to operators.
@@ -74,7 +74,7 @@ def _log(person: Person, kubeconfigs: tuple[Path, ...], hours: float) -> AuditLo
 
 
 def as_document(case: Case) -> dict[str, Any]:
-    said = {"pod": case.name, "phase": case.phase, "node": case.node, "for_the_work": meaning(case)}
+    said = {"kind": case.kind, "name": case.name, "phase": case.phase, "node": case.node, "for_the_work": meaning(case)}
     return {**said, **case.verdict.as_json(), "not_looked_at": [*case.blind]}
 
 

@@ -7,11 +7,9 @@ from evidence.judge import judge
 from evidence.observation import Json
 from landbridge.cluster.kube import Kube
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.experiments.manifest import RUN
-from landbridge.experiments.states import JOB_SETS
 
-from .case import Case, Looking, attempt
-from .target import POD, Target
+from .case import ABOVE, Case, Looking, attempt
+from .target import NODE, POD, Target
 
 MOST_DEATHS = 20
 # Of a run's hosts one that failed tells most.
@@ -20,22 +18,26 @@ TELLING = ("Failed", "Pending", "Running")
 
 def case(looking: Looking, wanted: Target, namespace: str, hours: float) -> Case:
     """Raises KubeError, UsageError and LandbridgeError."""
-    if wanted.kind == POD:
-        found = looking.pod(namespace, wanted.name)
-    elif pod := _of_run(looking.kube, namespace, wanted.name):
-        found = looking.pod(namespace, pod)
+    if wanted.kind == NODE:
+        found = looking.node(wanted.name)
+    elif name := wanted.name if wanted.kind == POD else _of_work(looking.kube, wanted, namespace):
+        found = looking.pod(namespace, name)
     else:
-        found = looking.run(namespace, wanted.name)
+        found = looking.work(wanted.kind, namespace, wanted.name)
     if found is not None:
         return found
     log = "" if looking.log is None else f", nor does the audit log of the last {hours:g} hours"
+    if wanted.kind == NODE:
+        raise LandbridgeError(f"The cluster has no node {wanted.name}{log}. `landbridge kubectl get nodes` shows all.")
     where = "`landbridge why` without a name shows what died there last; --namespace NAME looks elsewhere."
     raise LandbridgeError(f"The namespace {namespace} has no {wanted.kind} {wanted.name}{log}. {where}")
 
 
 def only_space(kube: Kube, wanted: Target) -> str:
     """The namespace of what an operator names without one. Raises KubeError and UsageError."""
-    what = "pods" if wanted.kind == POD else JOB_SETS
+    if wanted.kind == NODE:
+        return ""
+    what = "pods" if wanted.kind == POD else ABOVE[wanted.kind].asked
     listed = kube.get(what, "--all-namespaces", f"--field-selector=metadata.name={wanted.name}")["items"]
     found = sorted({str(one["metadata"]["namespace"]) for one in listed})
     if len(found) == 1:
@@ -45,9 +47,11 @@ def only_space(kube: Kube, wanted: Target) -> str:
     raise UsageError(f"No namespace has {wanted} now. Say where it was: --namespace NAME, or --team NAME.")
 
 
-def _of_run(kube: Kube, namespace: str, run: str) -> str:
+def _of_work(kube: Kube, wanted: Target, namespace: str) -> str:
     """Of the newest attempt the pod that failed first, else one that does not start, else any. Empty without pods."""
-    found = kube.get("pods", f"--namespace={namespace}", f"--selector={RUN}={run}")["items"]
+    found = kube.get("pods", f"--namespace={namespace}", f"--selector={ABOVE[wanted.kind].label}={wanted.name}")[
+        "items"
+    ]
     if not found:
         return ""
     newest = max(attempt(one) for one in found)

@@ -10,13 +10,28 @@ from evidence.observation import Json, Observation
 from landbridge.autoscaler import notes
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
-from landbridge.experiments.manifest import RUN
+from landbridge.experiments.manifest import RUN as RUN_LABEL
 from landbridge.experiments.states import JOB_SETS
 from landbridge.queue.look import WORKLOADS
 
 from .audit_log import AuditLog
+from .target import JOB, NODE, POD, RUN
 from .waits import waits
 
+
+class Above(NamedTuple):
+    """What is above pods: its kind, what kubectl calls it, what the audit log does, and its pods' label."""
+
+    kind: str
+    asked: str
+    logged: str
+    label: str
+
+
+ABOVE = {
+    RUN: Above("JobSet", JOB_SETS, "jobsets", RUN_LABEL),
+    JOB: Above("Job", "jobs.batch", "jobs", "batch.kubernetes.io/job-name"),
+}
 # Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
 WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
@@ -28,9 +43,10 @@ EVENTS_OF_NODES = "default"
 
 
 class Case(NamedTuple):
-    """`pod` is as it is now, or as it was last; `works` what it belongs to. `blind`: what could not be looked at."""
+    """`thing` is what is asked about, as it is now or was last; `works` what it belongs to. `blind`: what was not seen."""
 
-    pod: Json
+    kind: str
+    thing: Json
     there: bool
     works: Mapping[str, Json]
     seen: Sequence[Observation]
@@ -38,21 +54,27 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        meta = self.pod["metadata"]
-        return f"{meta['namespace']}/{meta['name']}"
+        meta = self.thing["metadata"]
+        return "/".join(part for part in (meta.get("namespace", ""), meta["name"]) if part)
 
     @property
     def phase(self) -> str:
-        """Kubernetes', or `gone`."""
-        return str((self.pod.get("status") or {}).get("phase") or "Pending") if self.there else "gone"
+        """Kubernetes' of a pod, ready or not of a node, or `gone`."""
+        if not self.there:
+            return "gone"
+        status = self.thing.get("status") or {}
+        if self.kind == NODE:
+            ready = any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions") or [])
+            return "ready" if ready else "not ready"
+        return str(status.get("phase") or "Pending")
 
     @property
     def node(self) -> str:
-        return str(self.pod["spec"].get("nodeName") or "")
+        return str((self.thing.get("spec") or {}).get("nodeName") or "")
 
     @property
     def verdict(self) -> Verdict:
-        return judge(self.seen)
+        return judge(self.seen, NODE if self.kind == NODE else POD)
 
 
 class Looking:
@@ -64,25 +86,39 @@ class Looking:
     def pod(self, namespace: str, name: str) -> Case | None:
         """None for one of which nothing is known."""
         pod = self.kube.find("pod", name, f"--namespace={namespace}")
-        there = pod is not None
         entries = self._logged([name])
-        pod = pod or audit.last_of(entries, "pods", namespace, name)
-        return self._case(pod, entries, there=there) if pod else None
+        found = pod or audit.last_of(entries, "pods", namespace, name)
+        return self._case(POD, found, entries, there=pod is not None) if found else None
 
-    def run(self, namespace: str, name: str) -> Case | None:
-        """Of one that has no pods: it waits, or it is gone. None where nothing is known of it."""
-        there = self.kube.find(JOB_SETS, name, f"--namespace={namespace}")
+    def work(self, kind: str, namespace: str, name: str) -> Case | None:
+        """Of a run or a Job that has no pods: it waits, or it is gone. None where nothing is known of it."""
+        row = ABOVE[kind]
+        thing = self.kube.find(row.asked, name, f"--namespace={namespace}")
         entries = self._logged([name])
-        run = there or audit.last_of(entries, "jobsets", namespace, name)
-        if run is None:
+        last = thing or audit.last_of(entries, row.logged, namespace, name)
+        if last is None:
             return None
         # What would be its pods', for all that is looked up by them.
-        meta = {"namespace": namespace, "name": name, "labels": {JOB_SET_OF: name}}
+        meta = {"namespace": namespace, "name": name, "ownerReferences": [{"kind": row.kind, "name": name}]}
         nobody = {"metadata": meta, "spec": {}, "status": {"phase": WAITS}}
-        found = self._case(nobody, entries, there=there is not None)
-        return found if there else found._replace(works={"JobSet": run})
+        found = self._case(kind, nobody, entries, there=thing is not None)
+        return found if thing else found._replace(works={row.kind: last})
 
-    def _case(self, pod: Json, entries: Sequence[Json], *, there: bool) -> Case:
+    def node(self, name: str) -> Case | None:
+        """None for one of which nothing is known."""
+        node = self.kube.find("node", name)
+        entries = self._logged([name])
+        last = node or audit.last_of(entries, "nodes", "", name)
+        if last is None:
+            return None
+        seen = [
+            *(nodes.of_node(node) if node else []),
+            *self._events(EVENTS_OF_NODES, "Node", name),
+            *(one for entry in entries if (one := audit.of_entry(entry)) and one.about == f"{NODE}/{name}"),
+        ]
+        return Case(NODE, last, node is not None, {}, _of_this(seen, ""), [*self.blind])
+
+    def _case(self, kind: str, pod: Json, entries: Sequence[Json], *, there: bool) -> Case:
         meta = pod["metadata"]
         space, uid, node = meta["namespace"], str(meta.get("uid", "")), str(pod["spec"].get("nodeName") or "")
         jobs: list[Callable[[], Any]] = [
@@ -90,7 +126,7 @@ class Looking:
             lambda: self._events(space, "Pod", meta["name"]),
             lambda: self._node(node) if node else [],
             lambda: self._peers(pod),
-            lambda: [] if node else self._waits(pod),
+            lambda: [] if node or kind != POD else self._waits(pod),
         ]
         with ThreadPoolExecutor(len(jobs)) as pool:
             above, *below = [one.result() for one in [pool.submit(job) for job in jobs]]
@@ -102,7 +138,7 @@ class Looking:
             *(one for kind, thing in above.items() for one in works.of_work(thing, kind.lower())),
             *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and _concerns(one, pod, owners)),
         ]
-        return Case(pod, there, above, _of_this(seen, uid), [*self.blind])
+        return Case(kind, pod, there, above, _of_this(seen, uid), [*self.blind])
 
     def _works(self, pod: Json) -> dict[str, Json]:
         """By kind."""
@@ -131,9 +167,9 @@ class Looking:
     def _peers(self, pod: Json) -> list[Observation]:
         """What ended another host of its run, before it."""
         meta = pod["metadata"]
-        if (run := (meta.get("labels") or {}).get(RUN)) is None:
+        if (run := (meta.get("labels") or {}).get(RUN_LABEL)) is None:
             return []
-        found = self._asked(f"--namespace={meta['namespace']}", "pods", "pods", f"--selector={RUN}={run}")
+        found = self._asked(f"--namespace={meta['namespace']}", "pods", "pods", f"--selector={RUN_LABEL}={run}")
         return [*peers(pod, found)]
 
     def _waits(self, pod: Json) -> list[Observation]:

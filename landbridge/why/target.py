@@ -4,10 +4,16 @@ from typing import NamedTuple
 
 from landbridge.errors import UsageError
 
-POD, RUN = "pod", "run"
+POD, RUN, JOB, NODE = "pod", "run", "job", "node"
 # As kubectl has them.
-SHORT = {"pod": POD, "pods": POD, "po": POD, "run": RUN, "runs": RUN, "jobset": RUN, "jobsets": RUN}
-EXAMPLE = "Write pod/NAME or run/NAME"
+NAMES = {
+    POD: ("pod", "pods", "po"),
+    RUN: ("run", "runs", "jobset", "jobsets"),
+    JOB: ("job", "jobs"),
+    NODE: ("node", "nodes", "no"),
+}
+SHORT = {name: kind for kind, names in NAMES.items() for name in names}
+EXAMPLE = "Write pod/NAME, run/NAME, job/NAME or node/NAME"
 
 
 class Target(NamedTuple):
@@ -26,5 +32,5 @@ def target(text: str) -> Target:
             f"{text}: what is that? {EXAMPLE}, such as pod/{text.strip('/').rpartition('/')[2] or 'train-0'}."
         )
     if kind not in SHORT:
-        raise UsageError(f"{text}: `landbridge why` knows pods and runs, not {kind}. {EXAMPLE}.")
+        raise UsageError(f"{text}: `landbridge why` knows pods, runs, Jobs and nodes, not {kind}. {EXAMPLE}.")
     return Target(SHORT[kind], name)

@@ -3,6 +3,7 @@
 from evidence.observation import Json
 
 from .case import Case
+from .target import NODE
 
 # Who makes another pod, as people call it.
 SETS = {"ReplicaSet": "Deployment", "StatefulSet": "StatefulSet", "DaemonSet": "DaemonSet"}
@@ -10,7 +11,9 @@ SETS = {"ReplicaSet": "Deployment", "StatefulSet": "StatefulSet", "DaemonSet": "
 
 def meaning(case: Case) -> str:
     """A sentence or two."""
-    owner: Json = next(iter(case.pod["metadata"].get("ownerReferences") or []), {})
+    if case.kind == NODE:
+        return _node(case)
+    owner: Json = next(iter(case.thing["metadata"].get("ownerReferences") or []), {})
     if (run := case.works.get("JobSet")) is not None:
         return _run(run, case)
     if (job := case.works.get("Job")) is not None:
@@ -22,6 +25,20 @@ def meaning(case: Case) -> str:
     return "It belonged to nothing: nobody makes another one."
 
 
+def _node(case: Case) -> str:
+    if case.phase == "ready":
+        return "It is ready: what is there runs on." + (" Nothing new comes." if _cordoned(case.thing) else "")
+    if case.phase == "gone":
+        return (
+            "What ran there has ended with it, and is made anew by whoever made it: `landbridge why pod/NAME` for each."
+        )
+    return "Nobody hears of what runs there: it may well go on."
+
+
+def _cordoned(node: Json) -> bool:
+    return bool((node.get("spec") or {}).get("unschedulable"))
+
+
 def _run(run: Json, case: Case) -> str:
     spec, status, name = run["spec"], run.get("status") or {}, run["metadata"]["name"]
     policy = spec.get("failurePolicy") or {}
@@ -29,8 +46,8 @@ def _run(run: Json, case: Case) -> str:
     if ended := status.get("terminalState"):
         return f"Its run {name} has ended: {str(ended).lower()}, with {counted} of {most} restarts used."
     if spec.get("suspend"):
-        return f"Its run {name} waits in its queue, and starts again as a whole{_from(case.pod)}."
-    again = f"A restart is of all its hosts{_from(case.pod)}; {counted} of {most} are used."
+        return f"Its run {name} waits in its queue, and starts again as a whole{_from(case.thing)}."
+    again = f"A restart is of all its hosts{_from(case.thing)}; {counted} of {most} are used."
     return f"Its run {name} goes on. {again}"
 
 

@@ -54,6 +54,11 @@ class Drills:
         eventually(lambda: self.phases(run) and "Pending" not in self.phases(run), 180)
         self.pods[run] = sorted(one["metadata"]["name"] for one in self.of(run))
 
+    @property
+    def host(self) -> str:
+        """Where the first of them ran."""
+        return str(self.of("exits")[0]["spec"]["nodeName"])
+
     def operator(self, *words: str) -> dict[str, Any]:
         return dict(self.queued.cloud.report("why", "--local", *words))
 
@@ -73,6 +78,8 @@ def drills(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     path = f"/api/v1/namespaces/{SPACE}/pods/{found.pods['evicted'][0]}/eviction"
     queued.kubectl("create", "--raw", path, "-f", "-", stdin=json.dumps(eviction))
     found.ann.run("stop", "stopped")
+    for verb in ("cordon", "uncordon"):
+        queued.kubectl(verb, found.host)
     # What came last has reached the bucket then: logs are sent once a minute.
     eventually(lambda: found.operator(f"pod/{found.pods['stopped'][0]}", "-n", SPACE)["followed"], 150)
     yield found
@@ -115,6 +122,14 @@ def test_an_eviction_names_who_asked_for_it_and_the_run_goes_on(drills: Drills) 
     assert (found["cause"], found["decided_by"]) == ("drained-by-person", "landbridge-admin")
     assert "signalled" in [one["cause"] for one in found["followed"]]
     assert "Its run evicted goes on" in found["for_the_work"]
+
+
+def test_a_node_s_story_has_who_cordoned_it(drills: Drills) -> None:
+    found = drills.operator(f"node/{drills.host}")
+    assert (found["cause"], found["decided_by"], found["phase"]) == ("cordoned", "landbridge-admin", "ready")
+    assert found["for_the_work"] == "It is ready: what is there runs on."
+    nobody = drills.ann.run("why", f"node/{drills.host}", code=1).stderr
+    assert "forbidden" in nobody.lower()
 
 
 def test_the_host_that_ended_first_is_named(drills: Drills) -> None:

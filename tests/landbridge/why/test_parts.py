@@ -28,10 +28,13 @@ def test_a_pod_is_named_as_kubectl_does(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("train-0", r"^train-0: what is that\? Write pod/NAME or run/NAME, such as pod/train-0\.$"),
+        (
+            "train-0",
+            r"^train-0: what is that\? Write pod/NAME, run/NAME, job/NAME or node/NAME, such as pod/train-0\.$",
+        ),
         ("pod/", "what is that"),
         ("a/b/c", "what is that"),
-        ("secret/x", "knows pods and runs, not secret"),
+        ("secret/x", "knows pods, runs, Jobs and nodes, not secret"),
     ],
 )
 def test_what_it_does_not_know_is_refused_with_what_would_do(text: str, why: str) -> None:
@@ -50,7 +53,7 @@ def case(owner: str = "", folder: str = "", **works: Any) -> Case:
         "metadata": {"namespace": "team-a", "name": "train-0", "ownerReferences": owners},
         "spec": {"containers": [{"name": "run", "env": env}]},
     }
-    return Case(pod, False, works, [], [])
+    return Case("pod", pod, False, works, [], [])
 
 
 def run(suspend: bool = False, **status: Any) -> dict[str, Any]:
