@@ -18,7 +18,7 @@ SLACK_SECONDS = 2.0
 
 
 class Found(NamedTuple):
-    """A cause with what shows it. The first is what the sentence is made of, and its time the cause's: best who did it."""
+    """A cause with what shows it: of the first come the sentence and the time. Who did something is best."""
 
     cause: Cause
     shown_by: Sequence[Observation]

@@ -43,7 +43,7 @@ EVENTS_OF_NODES = "default"
 
 
 class Case(NamedTuple):
-    """`thing` is what is asked about, as it is now or was last; `works` what it belongs to. `blind`: what was not seen."""
+    """`thing` is asked about, as it is now or was last; `works` what it belongs to; `blind` what was not looked at."""
 
     kind: str
     thing: Json
