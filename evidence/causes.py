@@ -41,3 +41,12 @@ def causes() -> tuple[Cause, ...]:
         )
         for code, row in told["causes"].items()
     )
+
+
+@cache
+def waiting() -> frozenset[str]:
+    """Codes of observations that show nothing but waiting."""
+    shown = {
+        waits: {code for one in causes() if one.waits is waits for code in one.shown_by} for waits in (True, False)
+    }
+    return frozenset(shown[True] - shown[False])

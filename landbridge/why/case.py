@@ -5,7 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 from evidence import audit, events, nodes, pods, works
-from evidence.judge import Verdict, judge
+from evidence.causes import waiting
+from evidence.judge import UNKNOWN, Verdict, judge
 from evidence.observation import Json, Observation
 from landbridge.autoscaler import notes
 from landbridge.cluster.kube import Kube, KubeError
@@ -34,9 +35,12 @@ ABOVE = {
 }
 # Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
 WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
+# kubectl's words on a kind that the cluster does not have.
+NO_KIND = "the server doesn't have a resource type"
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
-# Of a run that has no pods yet.
-WAITS = "Waiting"
+# Phases: of a run that has no pods yet, of a pod, of a node.
+WAITS, RUNS, READY = "Waiting", "Running", "ready"
+NOTHING, WELL, WELL_ADVICE = "nothing", "Nothing has ended it: it goes on.", "Nothing is to be done."
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
 FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
 EVENTS_OF_NODES = "default"
@@ -65,7 +69,7 @@ class Case(NamedTuple):
         status = self.thing.get("status") or {}
         if self.kind == NODE:
             ready = any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions") or [])
-            return "ready" if ready else "not ready"
+            return READY if ready else "not ready"
         return str(status.get("phase") or "Pending")
 
     @property
@@ -74,7 +78,13 @@ class Case(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        return judge(self.seen, NODE if self.kind == NODE else POD)
+        if self.kind == NODE:
+            found = judge(self.seen, NODE)
+        else:
+            # What runs waits for nothing any more.
+            found = judge([one for one in self.seen if not (self.phase == RUNS and one.code in waiting())])
+        goes_on = self.phase in (RUNS, READY) and found.code == UNKNOWN
+        return found._replace(code=NOTHING, sentence=WELL, advice=WELL_ADVICE) if goes_on else found
 
 
 class Looking:
@@ -142,9 +152,16 @@ class Looking:
 
     def _works(self, pod: Json) -> dict[str, Json]:
         """By kind."""
-        meta = pod["metadata"]
+        where = f"--namespace={pod['metadata']['namespace']}"
+        try:
+            found = list(self.kube.get(",".join(WORKS.values()), where)["items"])
+        except KubeError as error:
+            if NO_KIND not in error.result.err:
+                self._not_seen("Jobs and runs", error)
+                return {}
+            # A cluster without queues has no runs.
+            found = self._asked(where, WORKS["Job"], "Jobs")
         names = {*_above(pod)}
-        found = self._asked(f"--namespace={meta['namespace']}", ",".join(WORKS.values()), "Jobs and runs")
         above = {one["kind"]: one for one in found if one["kind"] != "Workload" and one["metadata"]["name"] in names}
         for one in found:
             if one["kind"] == "Workload" and names & {*_owners(one)}:

@@ -166,3 +166,13 @@ def test_why_nothing_is_bought_is_told_by_what_would_help() -> None:
     assert [judge([no_node, found]).code] == ["pool-limit"]
     assert not [*waits(pod, [])]
     assert {"gated", *(code for codes in FAMILIES.values() for code in codes)} == {*CAUSES}
+
+
+def test_what_runs_waits_for_nothing_any_more() -> None:
+    seen = [Observation(1.0, "scheduler", "pod/team-a/x", "no-node", "0/3 nodes")]
+    there = Case("pod", {"metadata": {"namespace": "team-a", "name": "x"}, "spec": {}}, True, {}, seen, [])
+    assert there.verdict.code == "no-node"
+    running = there._replace(thing={**there.thing, "status": {"phase": "Running"}})
+    assert (running.verdict.code, running.verdict.sentence) == ("nothing", "Nothing has ended it: it goes on.")
+    again = Observation(9.0, "kubelet", "pod/team-a/x", "exited", facts={"exit_code": 1, "container": "run"})
+    assert running._replace(seen=[*seen, again]).verdict.code == "exited"
