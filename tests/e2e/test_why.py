@@ -62,6 +62,12 @@ class Drills:
     def operator(self, *words: str) -> dict[str, Any]:
         return dict(self.queued.cloud.report("why", "--local", *words))
 
+    def known(self, run: str) -> bool:
+        """Whether the audit log has who ended it."""
+        words = ("why", "--local", f"pod/{self.pods[run][0]}", "-n", SPACE, "--json")
+        done = self.queued.cloud.run(*words, code=None)
+        return done.returncode == 0 and bool(json.loads(done.stdout)["followed"])
+
 
 @pytest.fixture(scope="module")
 def drills(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Drills]:
@@ -81,7 +87,7 @@ def drills(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     for verb in ("cordon", "uncordon"):
         queued.kubectl(verb, found.host)
     # What came last has reached the bucket then: logs are sent once a minute.
-    eventually(lambda: found.operator(f"pod/{found.pods['stopped'][0]}", "-n", SPACE)["followed"], 150)
+    eventually(lambda: found.known("stopped") and found.known("evicted"), 150)
     yield found
     queued.kubectl("-n", SPACE, "delete", "jobsets", "--all", "--wait=false")
 
