@@ -13,13 +13,16 @@ VARIABLE = "HEARTBEAT_FILE"
 SOONEST_SECONDS, LATEST_SECONDS = 1, 60
 # A hung process seldom hears SIGTERM.
 GRACE_SECONDS = 10
-# What is written to process 1's own stream stands in the host's log, where its people look.
+# What is written to process 1's own stream stands in the host's log, where its people look, and what the probe itself
+# says in an event, where `landbridge why` does.
 # The first look makes the file: by then its image is there, however long that took.
 LOOK = """\
 [ -e "$HEARTBEAT_FILE" ] || : > "$HEARTBEAT_FILE"
 age=$(($(date +%s) - $(stat -c %Y "$HEARTBEAT_FILE")))
 [ "$age" -le {most} ] && exit 0
-echo "landbridge: no heartbeat for $age seconds, of {most} at most: this host hangs, and is ended" > /proc/1/fd/2
+said="landbridge: no heartbeat for $age seconds, of {most} at most: this host hangs, and is ended"
+echo "$said" > /proc/1/fd/2
+echo "$said"
 exit 1
 """
 

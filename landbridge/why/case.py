@@ -38,8 +38,8 @@ WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
 # kubectl's words on a kind that the cluster does not have.
 NO_KIND = "the server doesn't have a resource type"
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
-# Phases: of a run that has no pods yet, of a pod, of a node.
-WAITS, RUNS, READY = "Waiting", "Running", "ready"
+# Phases: of a run that has no pods yet, of a pod, of a node, of what is not there.
+WAITS, RUNS, READY, GONE = "Waiting", "Running", "ready", "gone"
 NOTHING, WELL, WELL_ADVICE = "nothing", "Nothing has ended it: it goes on.", "Nothing is to be done."
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
 FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
@@ -65,7 +65,7 @@ class Case(NamedTuple):
     def phase(self) -> str:
         """Kubernetes' of a pod, ready or not of a node, or `gone`."""
         if not self.there:
-            return "gone"
+            return GONE
         status = self.thing.get("status") or {}
         if self.kind == NODE:
             ready = any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions") or [])
@@ -81,8 +81,9 @@ class Case(NamedTuple):
         if self.kind == NODE:
             found = judge(self.seen, NODE)
         else:
-            # What runs waits for nothing any more.
-            found = judge([one for one in self.seen if not (self.phase == RUNS and one.code in waiting())])
+            # What runs waits for nothing any more, and what is gone was taken away, whatever it had waited for.
+            over = self.phase in (RUNS, GONE)
+            found = judge([one for one in self.seen if not (over and one.code in waiting())])
         goes_on = self.phase in (RUNS, READY) and found.code == UNKNOWN
         return found._replace(code=NOTHING, sentence=WELL, advice=WELL_ADVICE) if goes_on else found
 

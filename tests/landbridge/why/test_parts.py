@@ -174,5 +174,6 @@ def test_what_runs_waits_for_nothing_any_more() -> None:
     assert there.verdict.code == "no-node"
     running = there._replace(thing={**there.thing, "status": {"phase": "Running"}})
     assert (running.verdict.code, running.verdict.sentence) == ("nothing", "Nothing has ended it: it goes on.")
+    assert there._replace(there=False).verdict.code == "unknown"
     again = Observation(9.0, "kubelet", "pod/team-a/x", "exited", facts={"exit_code": 1, "container": "run"})
     assert running._replace(seen=[*seen, again]).verdict.code == "exited"
