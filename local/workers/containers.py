@@ -24,6 +24,8 @@ from .background import vital
 INSIDE = (sys.executable, "-S", "-E", "-c")
 CODE = f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); from local.workers.container_init import main; main()"
 LONGEST, CHUNK = 10_000_000, 1 << 16
+# Of what a probe's command says: the real kubelet reads as much.
+SAID_BYTES = 10 << 10
 # As much of a log as the kubelet takes for a container's last message.
 MESSAGE_BYTES, MESSAGE_LINES = 2048, 80
 
@@ -156,17 +158,20 @@ class Running:
         become = self.become._replace(program=program, words=words, mounts=[], environment=environment)
         return launch(become, streams, self.pid)
 
-    def run(self, program: str, words: list[str], seconds: float) -> int:
-        """The exit code of a command beside it. Raises Broken, OSError, subprocess.TimeoutExpired after `seconds`.
+    def run(self, program: str, words: list[str], seconds: float) -> tuple[int, str]:
+        """The exit code of a command beside it, and how its output begins.
 
-        In a thread that starts no other.
+        In a thread that starts no other. Raises Broken, OSError, subprocess.TimeoutExpired after `seconds`.
         """
-        process = self.beside(program, words, saying(subprocess.DEVNULL))
-        try:
-            return process.wait(seconds)
-        finally:
-            process.kill()
-            process.wait()
+        with os.fdopen(os.memfd_create("said"), "w+b") as said:
+            process = self.beside(program, words, saying(said.fileno()))
+            try:
+                code = process.wait(seconds)
+            finally:
+                process.kill()
+                process.wait()
+            said.seek(0)
+            return code, said.read(SAID_BYTES).decode(errors="replace").strip()
 
 
 def keep(heard: int, log: Path) -> None:

@@ -126,5 +126,5 @@ class Prober:
         program = images.program(self.container["image"], command[0])
         if program is None:
             raise OSError(f"{command[0]}: {images.HINT}")
-        code = self.running.run(program, command, self.probe["timeoutSeconds"])
-        return Verdict(code == 0, f"command ended with status {code}")
+        code, said = self.running.run(program, command, self.probe["timeoutSeconds"])
+        return Verdict(code == 0, said or f"command ended with status {code}")
