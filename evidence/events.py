@@ -78,7 +78,10 @@ def of_event(event: Json) -> Observation | None:
     name = "/".join(part for part in (parts[::2] if node else parts) if part)
     uid = "" if node else str(thing.get("uid", ""))
     code = images.code(text) if row.code == images.CODE else row.code
-    facts = {"reason": reason, "times": times(event), "since": moment(_first(event))}
+    # Such as spec.containers{run}.
+    field = re.search(r"\{(.+)\}", str(thing.get("fieldPath") or "")) or re.search(r"^Container (\S+) failed", text)
+    container = {"container": field[1]} if field else {}
+    facts = {**container, "reason": reason, "times": times(event), "since": moment(_first(event))}
     return Observation(last(event), source(event), name, code, text, uid, facts)
 
 

@@ -206,11 +206,11 @@ class Life:
         except (OSError, Answer, Lacking) as error:
             container.wait("CreateContainerConfigError", str(error))
             self.trouble = f"{container.name}: {error}"
-            self.events.warn("Failed", f"Error: {error}")
+            self.events.warn("Failed", f"Error: {error}", container.name)
             return self.later(self.trouble, now)
         except Broken as error:
             say(f"pod {self.title}: {container.name} did not start: {error}")
-            self.events.warn("Failed", f"Error: {error}")
+            self.events.warn("Failed", f"Error: {error}", container.name)
             container.begun = 0.0
             container.end(128, now, str(error), stopping=False, reason="StartError")
             container.not_before = max(container.not_before, now + RETRY_SECONDS)
@@ -260,7 +260,7 @@ class Life:
             return
         if not verdict.well:
             say(f"pod {self.title}: {container.name}: {KINDS[kind]} probe failed: {verdict.why}")
-            self.events.warn("Unhealthy", f"{KINDS[kind]} probe failed: {verdict.why}")
+            self.events.warn("Unhealthy", f"{KINDS[kind]} probe failed: {verdict.why}", container.name)
         if kind == "readinessProbe":
             container.ready = verdict.well
         elif not verdict.well:

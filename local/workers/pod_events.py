@@ -25,37 +25,35 @@ class PodEvents:
 
     def __init__(self, api: Kube, node: str, pod: Json) -> None:
         self.api, self.node, self.meta = api, node, pod["metadata"]
-        self.known: dict[tuple[str, str], Said] = {}
+        self.known: dict[tuple[str, str, str], Said] = {}
 
-    def warn(self, reason: str, message: str) -> None:
-        self.say("Warning", reason, message)
+    def warn(self, reason: str, message: str, container: str = "") -> None:
+        self.say("Warning", reason, message, container)
 
-    def say(self, kind: str, reason: str, message: str) -> None:
+    def say(self, kind: str, reason: str, message: str, container: str = "") -> None:
         now, at = time.monotonic(), stamp()
-        said = self.known.setdefault((reason, message), Said(f"{self.meta['name']}.{time.time_ns():x}", at))
+        said = self.known.setdefault((reason, message, container), Said(f"{self.meta['name']}.{time.time_ns():x}", at))
         said.times += 1
         if said.told and now - said.told < AGAIN_SECONDS:
             return
         first, said.told = not said.told, now
         try:
-            self._tell(said, kind, reason, message, at, first=first)
+            self._tell(said, (kind, reason, message, container), at, first=first)
         except (OSError, Answer) as error:
             say(f"pod {self.meta['namespace']}/{self.meta['name']}: its event {reason} is lost: {error}")
 
-    def _tell(self, said: Said, kind: str, reason: str, message: str, at: str, *, first: bool) -> None:
+    def _tell(self, said: Said, what: tuple[str, str, str, str], at: str, *, first: bool) -> None:
         """Raises OSError, Answer."""
+        kind, reason, message, container = what
         space = self.meta["namespace"]
         path = f"/api/v1/namespaces/{space}/events"
         if not first:
             self.api.ask("PATCH", f"{path}/{said.name}", {"count": said.times, "lastTimestamp": at}, MERGE)
             return
-        about = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "namespace": space,
-            "name": self.meta["name"],
-            "uid": self.meta["uid"],
-        }
+        about = {"apiVersion": "v1", "kind": "Pod", "namespace": space}
+        about |= {"name": self.meta["name"], "uid": self.meta["uid"]}
+        if container:
+            about["fieldPath"] = f"spec.containers{{{container}}}"
         event = {
             "apiVersion": "v1",
             "kind": "Event",
