@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evidence import pods
-from evidence.judge import judge
+from evidence.judge import ended_with, judge
 from evidence.observation import Observation
 from landbridge import render
 from landbridge.access.person import Person
@@ -91,15 +91,15 @@ def show(case: Case, out: Output) -> None:
     say(Text(found.advice), soft_wrap=True)
     if found.evidence:
         say("")
-        say(table(found.evidence))
+        say(table(case, found.evidence))
     for one in case.blind:
         say(Text(f"Not looked at: {one}.", style="dim"), soft_wrap=True)
 
 
-def table(evidence: Sequence[Observation]) -> Table:
-    shown = render.plain_table("when (UTC)", "who says so", "of", "what")
+def table(case: Case, evidence: Sequence[Observation]) -> Table:
+    shown = render.plain_table("when (UTC)", "who says so", "what")
     for one in evidence:
-        shown.add_row(_when(one), Text(one.source), Text(one.about), Text(_said(one)))
+        shown.add_row(_when(one), Text(one.source), Text(_said(case, one)))
     return shown
 
 
@@ -107,9 +107,14 @@ def _when(one: Observation) -> str:
     return f"{datetime.fromtimestamp(one.at, UTC):%d %b %H:%M:%S}" if one.at else ""
 
 
-def _said(one: Observation) -> str:
+def _said(case: Case, one: Observation) -> str:
+    """Of what is asked about, or by its name of what else it is about."""
+    kind, _, rest = one.about.partition("/")
+    name = rest.rpartition("/")[2]
+    of = "" if name == case.thing["metadata"]["name"] else f"{kind}/{name} "
+    code = f" with {ended_with(one.facts)}" if "exit_code" in one.facts else ""
     words = " ".join(one.text.split())
-    return f"{one.code}: {words}" if words else one.code
+    return f"{of}{one.code}{code}" + (f": {words}" if words else "")
 
 
 def _deaths(person: Person, space: str, out: Output, *, as_json: bool) -> int:
