@@ -96,21 +96,21 @@ def _found(evidence: Sequence[Observation], kind: str) -> Iterator[Found]:
 
 def _chain(found: Sequence[Found], kind: str) -> list[Found]:
     """From the cause to the end, by time; empty where nothing is known."""
-    lasts = _lasts([one for one in found if not any(_brings(one, other) for other in found)], kind)
-    if not lasts:
+    ends = _ends(found, kind)
+    if not ends:
         return []
-    # Several that brought nothing more: the first of them ended it, whatever came later.
-    last = min(lasts, key=lambda one: (one.at, _order(one)))
+    # Of several that brought none of the others the first one ended it, whatever came later.
+    lasts = [one for one in ends if not any(_brings(one, other) for other in ends)]
+    last = min(lasts or ends, key=lambda one: (one.at, _order(one)))
     before = _reached([last], found, lambda one, other: _brings(other, one))
-    first = min(
-        (one for one in before if not any(_brings(other, one) for other in before)),
-        key=lambda one: _order(one),
-    )
+    firsts = [one for one in before if not any(_brings(other, one) for other in before)]
+    # Within the slack of a second all may seem to have brought each other.
+    first = min(firsts, key=_order) if firsts else min(before, key=lambda one: (one.at, _order(one)))
     after = _reached([first], before, _brings)
     return [first, *sorted((one for one in after if one is not first), key=lambda one: (one is last, one.at))]
 
 
-def _lasts(found: Sequence[Found], kind: str) -> list[Found]:
+def _ends(found: Sequence[Found], kind: str) -> list[Found]:
     """What may have been the last: ends of the pod, else what it waits for, else what became of its run or Job.
 
     Never what happened to its node, as long as that did nothing to the pod.

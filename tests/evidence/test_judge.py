@@ -40,6 +40,17 @@ CHAINS = {
         [seen(50, "deleted-by-person", user="bob"), exited(51, 1)],
         ["deleted-by-person", "exited"],
     ),
+    # As a real cluster told it, in whole seconds but for the audit log's.
+    "another host's end": (
+        [
+            seen(16, "peer-failed"),
+            exited(17),
+            seen(17.4, "deleted-by-job"),
+            seen(18, "job-gave-up", "job/team-a/train"),
+            seen(18, "run-gave-up", RUN),
+        ],
+        ["peer-failed", "deleted-by-job", "run-gave-up", "job-gave-up", "signalled"],
+    ),
     "others come first in its queue": (
         [seen(50, "queue-preempted", LOAD), seen(51, "suspended", RUN), seen(52, "deleted-by-job"), exited(55)],
         ["queue-preempted", "suspended", "deleted-by-job", "signalled"],
@@ -93,6 +104,12 @@ def test_what_is_apart_is_told_as_that(name: str) -> None:
     found = judge(evidence)
     assert found.code == code
     assert len(found.others) == 1
+
+
+def test_where_all_may_have_brought_each_other_the_earliest_did() -> None:
+    found = judge([exited(17), seen(17.4, "deleted-by-job"), seen(18, "run-gave-up", RUN)])
+    assert found.code in ("signalled", "deleted-by-job")
+    assert len(found.followed) == 2
 
 
 def test_an_end_says_by_which_signal() -> None:
