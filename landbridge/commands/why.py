@@ -112,9 +112,10 @@ def _said(case: Case, one: Observation) -> str:
     kind, _, rest = one.about.partition("/")
     name = rest.rpartition("/")[2]
     of = "" if name == case.thing["metadata"]["name"] else f"{kind}/{name} "
+    container = f" ({one.facts['container']})" if "container" in one.facts else ""
     code = f" with {ended_with(one.facts)}" if "exit_code" in one.facts else ""
     words = " ".join(one.text.split())
-    return f"{of}{one.code}{code}" + (f": {words}" if words else "")
+    return f"{of}{one.code}{container}{code}" + (f": {words}" if words else "")
 
 
 def _deaths(person: Person, space: str, out: Output, *, as_json: bool) -> int:

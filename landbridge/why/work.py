@@ -2,8 +2,8 @@
 
 from evidence.observation import Json
 
-from .case import Case
-from .target import NODE
+from .case import GONE, Case
+from .target import NODE, POD
 
 # Who makes another pod, as people call it.
 SETS = {"ReplicaSet": "Deployment", "StatefulSet": "StatefulSet", "DaemonSet": "DaemonSet"}
@@ -13,6 +13,8 @@ def meaning(case: Case) -> str:
     """A sentence or two."""
     if case.kind == NODE:
         return _node(case)
+    if case.phase == GONE and case.kind != POD:
+        return "It is gone, and nothing of it starts again. `landbridge runs again` launches a run once more."
     owner: Json = next(iter(case.thing["metadata"].get("ownerReferences") or []), {})
     if (run := case.works.get("JobSet")) is not None:
         return _run(run, case)

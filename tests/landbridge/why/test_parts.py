@@ -68,6 +68,7 @@ def run(suspend: bool = False, **status: Any) -> dict[str, Any]:
     ("given", "words"),
     [
         (case(), "It belonged to nothing: nobody makes another one."),
+        (case(JobSet=run())._replace(kind="run"), "It is gone, and nothing of it starts again."),
         (case("ReplicaSet"), "Its Deployment makes another one."),
         (case("JobSet"), "It belonged to JobSet train, which is gone: nobody makes another one."),
         (
