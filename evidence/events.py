@@ -35,7 +35,8 @@ ROWS = (
     Row("Pod", "TriggeredScaleUp", "", "machines-bought"),
     Row("Pod", "ScaleDown", "", "scale-down"),
     Row("Pod", "TaintManagerEviction", "^Marking", "taint-manager"),
-    Row("Pod", "NodeNotReady", "", "node-silent"),
+    # Of the pod it says nothing: it goes on, or something else shows its end.
+    Row("Pod", "NodeNotReady", "", "node-unready"),
     Row("Pod", "Evicted", "", "evicted-said"),
     Row("Pod", "FailedPostStartHook", "", "container-refused"),
     Row("Pod", "UnexpectedAdmissionError", "", "admission-error"),

@@ -84,6 +84,13 @@ def test_the_first_is_the_cause(name: str) -> None:
         assert not found.others
 
 
+def test_what_it_outlived_did_not_end_it() -> None:
+    """As a cut of its site's links showed, which the pod sat out."""
+    outlived = [seen(10, "node-unready"), seen(10, "node-silent", NODE), seen(20, "liveness")]
+    found = judge([*outlived, seen(90, "done"), seen(91, "run-complete", RUN)])
+    assert (found.code, found.at) == ("done", 90)
+
+
 # What is no part of the story: it came too late or too early, or only kept the pod waiting.
 APART = {
     "deleted after its end": ([exited(50, 1), seen(90, "deleted-by-person", user="ann")], "exited"),

@@ -194,6 +194,7 @@ def test_a_probe_s_words_tell_a_hang_from_a_probe() -> None:
     assert hang is not None
     assert other is not None
     assert (hang.code, other.code) == ("hang", "liveness")
+    assert judge([other]).code == "unknown", "one of several that it takes"
     assert of_event(event("Pod", "Unhealthy", "Readiness probe failed: no")) is None
 
 
