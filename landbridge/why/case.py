@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evidence import audit, events, nodes, pods, works
 from evidence.causes import waiting
 from evidence.judge import UNKNOWN, Verdict, judge
-from evidence.observation import Json, Observation
+from evidence.observation import Json, Observation, moment
 from landbridge.autoscaler import notes
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
@@ -135,7 +135,7 @@ class Looking:
         jobs: list[Callable[[], Any]] = [
             lambda: self._works(pod),
             lambda: self._events(space, "Pod", meta["name"]),
-            lambda: self._node(node) if node else [],
+            lambda: self._node(node, moment(meta.get("creationTimestamp"))) if node else [],
             lambda: self._peers(pod),
             lambda: [] if node or kind != POD else self._waits(pod),
         ]
@@ -174,13 +174,15 @@ class Looking:
         found = self._asked(f"--namespace={space}", "events", "events" if kind == "Pod" else "events of nodes", chosen)
         return [one for event in found if (one := events.of_event(event))]
 
-    def _node(self, name: str) -> list[Observation]:
+    def _node(self, name: str, since: float) -> list[Observation]:
+        """As it is, and what was said of it while the pod was there."""
         try:
             node = self.kube.find("node", name)
         except KubeError as error:
             self._not_seen("nodes", error)
             return []
-        return [*(nodes.of_node(node) if node else []), *self._events(EVENTS_OF_NODES, "Node", name)]
+        said = [one for one in self._events(EVENTS_OF_NODES, "Node", name) if one.at >= since]
+        return [*(nodes.of_node(node) if node else []), *said]
 
     def _peers(self, pod: Json) -> list[Observation]:
         """What ended another host of its run, before it."""

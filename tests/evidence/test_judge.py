@@ -95,6 +95,8 @@ def test_what_it_outlived_did_not_end_it() -> None:
 APART = {
     "deleted after its end": ([exited(50, 1), seen(90, "deleted-by-person", user="ann")], "exited"),
     "a node that is silent later": ([exited(50, 1), seen(90, "node-silent", NODE)], "exited"),
+    "a node that was silent before": ([seen(10, "node-silent", NODE), exited(500, 137)], "signalled"),
+    "a roll that had not come to it yet": ([seen(10, "rolling", NODE), exited(500, 1)], "exited"),
     "a cordon long before": ([seen(10, "cordoned", NODE), exited(5000, 1)], "exited"),
     "a volume that came late": ([seen(10, "mount"), exited(500, 1)], "exited"),
     "a deletion an hour before": ([seen(10, "evicted-by-person", user="ops"), exited(4000, 1)], "drained-by-person"),
