@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from .errors import AbsentError, AwayError, BrokenError, FetchError, RefusedError, Stream
+from .errors import AbsentError, AwayError, BrokenError, FetchError, RefusedError, Stream, may_pass
 
 TREE = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)/(teams/([a-z0-9-]+)/code/)trees/([0-9a-f]{64})\.json")
 REFUSED, ABSENT = ("AccessDenied", "403"), ("NoSuchKey", "404")
@@ -39,14 +39,10 @@ def read(client: Any, bucket: str, key: str, span: tuple[int, int] | None) -> St
             raise AbsentError from None
         if code in REFUSED:
             raise RefusedError(NEEDS) from None
-        raise (AwayError if _may_pass(error) else FetchError)(str(error)) from None
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        raise (AwayError if may_pass(status) else FetchError)(str(error)) from None
     except BotoCoreError as error:
         raise AwayError(str(error)) from None
-
-
-def _may_pass(error: Any) -> bool:
-    """Of S3's answers those of a service that fails, or that is asked too often."""
-    return bool(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0) in (429, *range(500, 600)))
 
 
 def _is_gone(client: Any, bucket: str, key: str) -> bool:

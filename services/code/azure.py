@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from .errors import AbsentError, AwayError, BrokenError, FetchError, RefusedError, Stream
+from .errors import AbsentError, AwayError, BrokenError, FetchError, RefusedError, Stream, may_pass
 
 TREE = re.compile(
     r"https://([a-z0-9]{3,24})\.blob\.core\.windows\.net/fleet/(teams/([a-z0-9-]+)/code/)trees/([0-9a-f]{64})\.json"
@@ -45,8 +45,7 @@ def read(client: Any, bucket: str, key: str, span: tuple[int, int] | None) -> St
     except HttpResponseError as error:
         if error.status_code == 403:
             raise RefusedError(NEEDS) from None
-        may_pass = error.status_code in (None, 429, *range(500, 600))
-        raise (AwayError if may_pass else FetchError)(str(error).partition("\n")[0]) from None
+        raise (AwayError if may_pass(error.status_code) else FetchError)(str(error).partition("\n")[0]) from None
     except AzureError as error:
         raise AwayError(str(error).partition("\n")[0]) from None
 

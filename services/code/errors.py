@@ -25,3 +25,8 @@ class RefusedError(Exception):
 
 class Stream(Protocol):
     def read(self, size: int, /) -> bytes: ...
+
+
+def may_pass(status: int | None) -> bool:
+    """Whether a store that answers so may answer otherwise later: it fails, is asked too often, or is away."""
+    return status is None or status == 429 or 500 <= status < 600
