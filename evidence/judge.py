@@ -104,8 +104,8 @@ def _chain(found: Sequence[Found], kind: str) -> list[Found]:
     last = min(lasts or ends, key=lambda one: (one.at, _order(one)))
     before = _reached([last], found, lambda one, other: _brings(other, one))
     firsts = [one for one in before if not any(_brings(other, one) for other in before)]
-    # Within the slack of a second all may seem to have brought each other.
-    first = min(firsts, key=_order) if firsts else min(before, key=lambda one: (one.at, _order(one)))
+    # Within the slack all may seem to have brought each other: then anything is more of a cause than the end itself.
+    first = min(firsts, key=_order) if firsts else min(before, key=lambda one: (one is last, one.at, _order(one)))
     after = _reached([first], before, _brings)
     return [first, *sorted((one for one in after if one is not first), key=lambda one: (one is last, one.at))]
 

@@ -1,11 +1,11 @@
-"""One thing that somebody saw or said, with its time: the form in which evidence is kept and read.
+"""One thing that somebody saw or said, with its time: the one form of evidence.
 
 A line of JSON each: {"at": "2026-11-28T10:00:00.000Z", "source": "kubelet", "about": "pod/team-vision/train-0",
 "uid": "…", "code": "exited", "text": "…", "facts": {"exit_code": 1, …}}.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -33,17 +33,6 @@ class Observation(NamedTuple):
 
     def line(self) -> str:
         return json.dumps(self.as_json(), sort_keys=True, ensure_ascii=False)
-
-
-def read(lines: Iterable[str]) -> Iterator[Observation]:
-    """Raises ValueError for a line that is none. Fields that a later version adds are passed over."""
-    for line in lines:
-        told = json.loads(line)
-        try:
-            known = {name: told[name] for name in Observation._fields if name in told}
-            yield Observation(**{**known, "at": moment(told["at"])})
-        except (KeyError, TypeError, AttributeError) as error:
-            raise ValueError(f"no observation: {line[:100]}: {error}") from None
 
 
 def about(thing: Json, kind: str) -> str:

@@ -49,7 +49,7 @@ def test_there_are_thirty_and_more() -> None:
 
 @pytest.mark.parametrize("cause", causes(), ids=lambda one: one.code)
 def test_what_a_row_names_is_there(cause: Cause) -> None:
-    assert cause.brings <= {*CODES, "run-restarted"}
+    assert cause.brings <= {*CODES}
     assert set(cause.shown_by) <= SHOWN
     for text in (cause.sentence, cause.advice):
         assert not text.endswith(".")
