@@ -4,8 +4,8 @@
 
 Real etcd, API server, controllers, Kueue and JobSet with the rights and settings of the add-ons. Pods are played: each
 ends by itself some seconds after it was made. Every second the GPUs of each team are counted. It ends with 1 if a team
-had less than its own while it waited for more, by more than the largest run and for more than three seconds; if a run began in part; or if one never
-did.
+had less than its own while it waited for more, by more than the largest run and for more than three seconds; if a run
+began in part; or if one never did.
 """
 
 import argparse
