@@ -11,7 +11,7 @@ from rich.text import Text
 
 from evidence import pods
 from evidence.judge import ended_with, judge
-from evidence.observation import Observation
+from evidence.observation import Json, Observation
 from landbridge import render
 from landbridge.access.person import Person
 from landbridge.cluster import session as sessions
@@ -81,9 +81,8 @@ def as_document(case: Case) -> dict[str, Any]:
 def show(case: Case, out: Output) -> None:
     found = case.verdict
     say = out.console.print
-    state = {"gone": "is gone"}.get(case.phase, f"is {case.phase}")
     on = f" ran on {case.node} and" if case.node else ""
-    say(Text(f"{case.name}{on} {state}."), soft_wrap=True)
+    say(Text(f"{case.name}{on} is {case.phase}."), soft_wrap=True)
     say(Text(f"\n{found.sentence}", style="bold"), soft_wrap=True)
     if found.followed:
         say(Text("What followed: " + " ".join(one.sentence for one in found.followed)), soft_wrap=True)
@@ -122,9 +121,7 @@ def _deaths(person: Person, space: str, out: Output, *, as_json: bool) -> int:
     found = ask.deaths(person.kube, f"--namespace={space}" if space else "--all-namespaces")
     rows = [(pod, judge(pods.of_pod(pod))) for pod in found]
     if as_json:
-        listed = [
-            {"pod": f"{pod['metadata']['namespace']}/{pod['metadata']['name']}", **one.as_json()} for pod, one in rows
-        ]
+        listed = [{"pod": _title(pod), **one.as_json()} for pod, one in rows]
         out.document({"cluster": person.cluster, "deaths": listed})
         return DONE
     if not rows:
@@ -133,8 +130,12 @@ def _deaths(person: Person, space: str, out: Output, *, as_json: bool) -> int:
     shown = render.plain_table("when (UTC)", "pod", "why")
     for pod, one in rows:
         at = datetime.fromtimestamp(ask.ended(pod), UTC)
-        name = f"{pod['metadata']['name']}" if space else f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+        name = pod["metadata"]["name"] if space else _title(pod)
         shown.add_row(f"{at:%d %b %H:%M:%S}", Text(name, style="bold"), Text(one.sentence))
     out.console.print(shown)
     out.console.print("`landbridge why pod/NAME` says more of one.")
     return DONE
+
+
+def _title(pod: Json) -> str:
+    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from evidence import pods
+from evidence.causes import waiting
 from evidence.judge import judge
 from evidence.observation import Json
 from landbridge.cluster.kube import Kube
@@ -12,6 +13,8 @@ from .case import ABOVE, Case, Looking, attempt
 from .target import NODE, POD, Target
 
 MOST_DEATHS = 20
+# What a pod shows that has not failed, beside waiting.
+ENDLESS = ("done", "completed", "deleting")
 # Of a run's hosts one that failed tells most.
 TELLING = ("Failed", "Pending", "Running")
 
@@ -49,9 +52,8 @@ def only_space(kube: Kube, wanted: Target) -> str:
 
 def _of_work(kube: Kube, wanted: Target, namespace: str) -> str:
     """Of the newest attempt the pod that failed first, else one that does not start, else any. Empty without pods."""
-    found = kube.get("pods", f"--namespace={namespace}", f"--selector={ABOVE[wanted.kind].label}={wanted.name}")[
-        "items"
-    ]
+    chosen = f"--selector={ABOVE[wanted.kind].label}={wanted.name}"
+    found = kube.get("pods", f"--namespace={namespace}", chosen)["items"]
     if not found:
         return ""
     newest = max(attempt(one) for one in found)
@@ -73,5 +75,5 @@ def deaths(kube: Kube, where: str) -> Sequence[Json]:
 
 def ended(pod: Json) -> float:
     """When it failed last; 0 where it did not."""
-    seen = [one.at for one in pods.of_pod(pod) if one.code not in ("done", "completed", "no-node", "gated", "deleting")]
+    seen = [one.at for one in pods.of_pod(pod) if one.code not in {*ENDLESS, *waiting()}]
     return max(seen, default=0.0)

@@ -11,6 +11,7 @@ from evidence.observation import Json, Observation, moment
 from landbridge.autoscaler import notes
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
+from landbridge.experiments.manifest import ATTEMPT
 from landbridge.experiments.manifest import RUN as RUN_LABEL
 from landbridge.experiments.states import JOB_SETS
 from landbridge.queue.look import WORKLOADS
@@ -34,7 +35,7 @@ ABOVE = {
     JOB: Above("Job", "jobs.batch", "jobs", "batch.kubernetes.io/job-name"),
 }
 # Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
-WORKS = {"Job": "jobs.batch", "JobSet": JOB_SETS, "Workload": WORKLOADS}
+WORKS = {**{row.kind: row.asked for row in ABOVE.values()}, "Workload": WORKLOADS}
 # kubectl's words on a kind that the cluster does not have.
 NO_KIND = "the server doesn't have a resource type"
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
@@ -269,5 +270,6 @@ def peers(pod: Json, others: Sequence[Json]) -> Iterator[Observation]:
         )
 
 
-def attempt(pod: Json) -> str:
-    return str((pod["metadata"].get("labels") or {}).get("jobset.sigs.k8s.io/restart-attempt", ""))
+def attempt(pod: Json) -> int:
+    """Of its run, from 0 on."""
+    return int((pod["metadata"].get("labels") or {}).get(ATTEMPT, 0))

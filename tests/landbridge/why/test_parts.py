@@ -1,6 +1,7 @@
 """What is asked about, what an end means for the work, which parts of the audit log are read, and whose end came first."""
 
 import gzip
+import re
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +12,7 @@ from evidence.judge import judge
 from evidence.observation import Observation
 from landbridge.autoscaler.causes import CAUSES
 from landbridge.errors import UsageError
+from landbridge.why import ask
 from landbridge.why.audit_log import AuditLog
 from landbridge.why.case import Case, peers
 from landbridge.why.target import Target, target
@@ -42,8 +44,11 @@ def test_what_it_does_not_know_is_refused_with_what_would_do(text: str, why: str
         target(text)
 
 
-def test_a_remedy_of_those_is_taken() -> None:
-    assert target("pod/train-0") == Target("pod", "train-0")
+def test_the_remedy_of_that_is_taken() -> None:
+    with pytest.raises(UsageError) as raised:
+        target("train-0")
+    (remedy,) = re.findall(r"such as (\S+)\.$", str(raised.value))
+    assert target(remedy) == Target("pod", "train-0")
 
 
 def case(owner: str = "", folder: str = "", **works: Any) -> Case:
@@ -125,7 +130,7 @@ def test_only_parts_of_the_time_are_read_and_each_once() -> None:
     assert len(everything.entries(["train-0"])) == 4
 
 
-def host(name: str, at: str, code: int, attempt: str = "0") -> dict[str, Any]:
+def host(name: str, at: str, code: int, attempt: int = 0) -> dict[str, Any]:
     state = {"terminated": {"exitCode": code, "reason": "Error", "startedAt": at, "finishedAt": at}}
     return {
         "metadata": {
@@ -133,7 +138,7 @@ def host(name: str, at: str, code: int, attempt: str = "0") -> dict[str, Any]:
             "name": name,
             "uid": name,
             "creationTimestamp": at,
-            "labels": {"jobset.sigs.k8s.io/restart-attempt": attempt},
+            "labels": {"jobset.sigs.k8s.io/restart-attempt": str(attempt)},
         },
         "spec": {},
         "status": {"phase": "Failed", "containerStatuses": [{"name": "run", "state": state}]},
@@ -147,7 +152,7 @@ def test_the_host_that_ended_first_by_itself_is_named() -> None:
         host("train-1", "2026-11-28T10:00:05Z", 1),
         host("train-2", "2026-11-28T10:00:03Z", 143),
         host("train-3", "2026-11-28T10:00:06Z", 2),
-        host("train-4", "2026-11-28T09:00:00Z", 1, attempt="before"),
+        host("train-4", "2026-11-28T09:00:00Z", 1, attempt=10),
     ]
     (found,) = peers(mine, others)
     assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
@@ -178,3 +183,22 @@ def test_what_runs_waits_for_nothing_any_more() -> None:
     assert there._replace(there=False).verdict.code == "unknown"
     again = Observation(9.0, "kubelet", "pod/team-a/x", "exited", facts={"exit_code": 1, "container": "run"})
     assert running._replace(seen=[*seen, again]).verdict.code == "exited"
+
+
+def test_of_a_run_the_newest_attempt_is_told_of() -> None:
+    at = "2026-11-28T10:00:00Z"
+    hosts = [host("ninth", at, 1, attempt=9), host("tenth", at, 1, attempt=10), host("stopped", at, 0, attempt=10)]
+    hosts[-1]["status"]["phase"] = "Succeeded"
+    kube = SimpleNamespace(get=lambda *_: {"items": hosts})
+    assert ask._of_work(kube, Target("run", "train"), "team-a") == "tenth"  # type: ignore[arg-type]
+
+
+def test_a_pod_that_waits_is_no_death() -> None:
+    at = "2026-11-28T10:00:00Z"
+    waits = host("train-0", at, 1)
+    waits["status"] = {
+        "phase": "Pending",
+        "containerStatuses": [{"name": "run", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "a"}}}],
+    }
+    assert ask.ended(waits) == 0
+    assert ask.ended(host("train-0", at, 1)) > 0
