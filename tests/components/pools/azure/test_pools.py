@@ -11,7 +11,7 @@ import pytest
 
 from components.control_plane.azure.roles import BLOBS
 from components.network.azure.groups import REST
-from components.pools import user_data
+from components.pools import findings, user_data
 from components.pools.azure import firewall, roles
 from components.pools.azure import template as azure_template
 from components.pools.bundle import bundle
@@ -73,7 +73,8 @@ def test_the_bundle_of_a_pool_in_azure(world: World) -> None:
     shown = {path: text.splitlines() for path, text in made.files.items() if not path.endswith((".py", ".crt"))}
     golden.compare(HERE / "golden/bundle.yaml", shown)
     scripts = {Path(path).stem for path in made.files if path.endswith(".py")}
-    assert scripts == {"attest", "attest_azure", "api_azure", "cloud", "machine", "node_facts"}
+    own = {"attest", "attest_azure", "api_azure", "cloud", "machine", "node_facts"}
+    assert scripts == {*own, *findings.SCRIPTS, "kube_http"}
 
 
 def test_no_kubelet_starts_before_pods_are_kept_from_what_vouches_for_the_machine(world: World) -> None:
