@@ -13,7 +13,7 @@ USUAL_MINUTES = 10.0
 class Cause(NamedTuple):
     """Any observation of the codes `shown_by` shows it. It may bring about other causes within so many seconds.
 
-    `waits`: it keeps a pod from starting, which is over once the pod has started.
+    `waits`: it keeps a pod from starting, which is over once the pod has started. `outlived`: a node goes on with it.
     """
 
     code: str
@@ -23,6 +23,7 @@ class Cause(NamedTuple):
     brings: frozenset[str]
     window_seconds: float
     waits: bool
+    outlived: bool
 
 
 @cache
@@ -38,6 +39,7 @@ def causes() -> tuple[Cause, ...]:
             frozenset(one for name in row.get("brings", ()) for one in groups.get(name, (name,))),
             60 * float(row.get("minutes", USUAL_MINUTES)),
             bool(row.get("waits")),
+            bool(row.get("outlived")),
         )
         for code, row in told["causes"].items()
     )

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from . import images
+from . import findings, images
 from .observation import Json, Observation, moment
 
 
@@ -41,7 +41,6 @@ ROWS = (
     Row("Pod", "FailedPostStartHook", "", "container-refused"),
     Row("Pod", "UnexpectedAdmissionError", "", "admission-error"),
     Row("Node", "SystemOOM", "", "oom-of-node"),
-    Row("Node", "OOMKilling", "", "oom-of-node"),
     Row("Node", "Rebooted", "", "rebooted"),
     Row("Node", "ScaleDown", "", "scale-down"),
     Row("Node", "NodeNotReady", "", "node-silent"),
@@ -71,18 +70,21 @@ def of_event(event: Json) -> Observation | None:
         ),
         None,
     )
+    node = thing.get("kind") == "Node"
+    if row is None and node and (found := findings.code(reason, text)):
+        row = Row("Node", reason, "", found)
     if row is None:
         return None
     parts = (row.kind.lower(), thing.get("namespace", ""), thing["name"])
     # Events of nodes are in a namespace, nodes are not, and their kubelets give the name as the uid.
-    node = row.kind == "Node"
     name = "/".join(part for part in (parts[::2] if node else parts) if part)
     uid = "" if node else str(thing.get("uid", ""))
     code = images.code(text) if row.code == images.CODE else row.code
     # Such as spec.containers{run}.
     field = re.search(r"\{(.+)\}", str(thing.get("fieldPath") or "")) or re.search(r"^Container (\S+) failed", text)
     container = {"container": field[1]} if field else {}
-    facts = {**container, "reason": reason, "times": times(event), "since": moment(_first(event))}
+    own = findings.facts(text) if node else {}
+    facts = {**own, **container, "reason": reason, "times": times(event), "since": moment(_first(event))}
     return Observation(last(event), source(event), name, code, text, uid, facts)
 
 

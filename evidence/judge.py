@@ -64,7 +64,7 @@ class Verdict(NamedTuple):
 
 def judge(seen: Sequence[Observation], kind: str = POD) -> Verdict:
     """Of what concerns one pod: itself, what it belongs to, its node while it was there. Or of what concerns a node."""
-    evidence = sorted(seen, key=lambda one: one.at)
+    evidence = sorted(_concerning(seen), key=lambda one: one.at)
     found = [*_found(evidence, kind)]
     chain = _chain(found, kind)
     if not chain:
@@ -74,6 +74,12 @@ def judge(seen: Sequence[Observation], kind: str = POD) -> Verdict:
     advice = told(first.cause.advice, first.shown_by[0], kind)
     others = [one for one in found if one not in chain]
     return Verdict(first.cause.code, first.sentence, advice, first.at, source, chain[1:], others, evidence)
+
+
+def _concerning(seen: Sequence[Observation]) -> Iterator[Observation]:
+    """Without what a node said of another pod alone. Of a node itself all counts."""
+    mine = {one.uid for one in seen if one.about.startswith(f"{POD}/") and one.uid}
+    yield from (one for one in seen if not mine or one.facts.get("pod_uid", "") in ("", *mine))
 
 
 NO_ADVICE = "Look again in a few minutes: what clouds and audit logs say arrives late."
@@ -113,12 +119,14 @@ def _chain(found: Sequence[Found], kind: str) -> list[Found]:
 def _ends(found: Sequence[Found], kind: str) -> list[Found]:
     """What may have been the last: ends of the pod, else what it waits for, else what became of its run or Job.
 
+    Of a node: what took it, else what it lives with.
+
     Never what happened to its node, as long as that did nothing to the pod.
     """
     own = [one for one in found if any(seen.about.startswith(f"{kind}/") for seen in one.shown_by)]
     above = [one for one in found if not any(seen.about.startswith((f"{POD}/", f"{NODE}/")) for seen in one.shown_by)]
-    ended, waits = ([one for one in own if one.cause.waits is wanted] for wanted in (False, True))
-    return ended or waits or above
+    mild = [one for one in own if one.cause.waits or (kind == NODE and one.cause.outlived)]
+    return [one for one in own if one not in mild] or mild or above
 
 
 def _reached(begin: list[Found], among: Sequence[Found], leads: Callable[[Found, Found], bool]) -> list[Found]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from . import findings
 from .observation import Json, Observation, about, moment
 
 # The kubelet's own conditions that are bad when True.
@@ -59,7 +60,8 @@ def _of_condition(node: Json, one: Json) -> Iterator[Observation]:
     elif kind in PRESSURE and status == "True":
         yield _seen(node, at, "kubelet", PRESSURE[kind], text, reason=reason)
     elif kind not in ORDINARY and status == "True":
-        yield _seen(node, at, "node", "node-finding", text, reason=reason, condition=kind)
+        code, facts = findings.code(reason, text) or "node-finding", findings.facts(text)
+        yield _seen(node, at, "node", code, text, reason=reason, condition=kind, **facts)
 
 
 def _of_taint(node: Json, taint: Json, code: str) -> Observation:

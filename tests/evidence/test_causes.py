@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evidence import audit, events, nodes, pods, works
+from evidence import audit, events, findings, nodes, pods, works
 from evidence.causes import Cause, causes
 from evidence.images import WORDS
 from evidence.judge import judge
@@ -24,6 +24,8 @@ SHOWN = {
     *(code for _, code in pods.EVICTED),
     *nodes.PRESSURE.values(),
     *nodes.TAINTS.values(),
+    *findings.CODES.values(),
+    *(code for *_, code in findings.IN_WORDS),
     *(row.code for rows in works.TABLES.values() for row in rows),
     *audit.TRADES.values(),
     *(code for _, code in WORDS),
@@ -59,7 +61,7 @@ def test_what_a_row_names_is_there(cause: Cause) -> None:
 @pytest.mark.parametrize("cause", causes(), ids=lambda one: one.code)
 def test_a_pod_that_shows_one_cause_has_that_one(cause: Cause) -> None:
     facts = {"container": "run", "exit_code": 3, "user": "ann", "from": "192.0.2.7", "image": "a:1", "machine": "i-1"}
-    facts |= {"peer": "pod/b", "what": "it"}
+    facts |= {"peer": "pod/b", "what": "it", "pci": "0000:44:00", "xid": "79", "meaning": "it is lost"}
     for code in cause.shown_by:
         seen = Observation(100.0, "kubelet", "pod/team-a/train-0", code, "as it was said", facts=facts)
         found = judge([seen])

@@ -64,7 +64,9 @@ def findings(text: str) -> Iterator[Finding]:
 
 def owner(pod: Pod | None) -> str:
     """Such as ` in container run of pod team-a/train-0 (uid …)`: evidence/findings.py reads it."""
-    return f" in container {pod.container} of pod {pod.name} (uid {pod.uid})" if pod else ""
+    if pod is None:
+        return ""
+    return f"{f' in container {pod.container}' if pod.container else ''} of pod {pod.name} (uid {pod.uid})"
 
 
 def out_of_memory(found: re.Match[str]) -> Finding:

@@ -157,7 +157,7 @@ ROWS = (
     ),
     Row(
         rf"SXid {PCI}: (?P<xid>\d+), Non-fatal, (?P<text>.*)",
-        xids.LINK,
+        xids.WARNING,
         "{pci}",
         "NVSwitch {pci}: SXid {xid}, not fatal: {text}",
     ),

@@ -14,7 +14,7 @@ CGROUP = re.compile(
 
 
 class Pod(NamedTuple):
-    """`name` is NAMESPACE/NAME. Both names are made of ids where the logs have none."""
+    """`name` is NAMESPACE/NAME. Where the logs have no name of the container, it is the beginning of its id."""
 
     uid: str
     name: str
@@ -27,11 +27,11 @@ def of_cgroup(text: str) -> Pod | None:
         return None
     uid, container = found["uid"].replace("_", "-"), found["container"] or ""
     folder = next(iter(sorted(LOGS.glob(f"pods/*_*_{uid}"))), None)
-    name = "/".join(folder.name.split("_")[:2]) if folder else f"with uid {uid}"
+    name = "/".join(folder.name.split("_")[:2]) if folder else "unknown"
     log = next(iter(sorted(LOGS.glob(f"containers/*-{container}.log"))), None) if container else None
     # POD_NAMESPACE_CONTAINER-ID.log
     short = log.name.split("_")[-1].removesuffix(f"-{container}.log") if log else container[:12]
-    return Pod(uid, name, short or "of it")
+    return Pod(uid, name, short)
 
 
 def of_process(number: str) -> Pod | None:

@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 
 # Whose the fault is; each is the reason of what is reported. evidence/findings.py has the same: a test compares.
 PROGRAM, OFF_BUS, MEMORY, LINK, BOARD = "GPUProgramError", "GPUOffBus", "GPUMemoryError", "GPULinkError", "GPUError"
+# What ends nothing, and tells of something that may.
+WARNING = "GPUWarning"
 UNKNOWN = "its meaning is in NVIDIA's Xid catalog"
 ACTION = 154
 
@@ -52,30 +54,30 @@ BROKEN = {
     57: Xid(MEMORY, "the way to its memory did not come up", "yes"),
     58: Xid(MEMORY, "its memory's edge failed", "yes"),
     62: Xid(BOARD, "its power controller halted", "yes"),
-    63: Xid(MEMORY, "a row of memory is to be replaced at its next reset"),
+    63: Xid(WARNING, "a row of memory is to be replaced at its next reset"),
     64: Xid(MEMORY, "a row of memory can't be replaced", "yes"),
     65: Xid(BOARD, "a video encoder's exception"),
-    66: Xid(BOARD, "the driver did what it may not"),
-    67: Xid(BOARD, "the driver did what it may not"),
+    66: Xid(WARNING, "the driver did what it may not"),
+    67: Xid(WARNING, "the driver did what it may not"),
     73: Xid(BOARD, "a video encoder's exception"),
     74: Xid(LINK, "an NVLink failed", "yes"),
     79: Xid(OFF_BUS, "it has fallen off the bus", "yes"),
     81: Xid(BOARD, "its display part failed"),
-    92: Xid(MEMORY, "many errors in memory, all corrected"),
+    92: Xid(WARNING, "many errors in memory, all corrected"),
     94: Xid(MEMORY, "broken memory, which ended one program"),
     95: Xid(MEMORY, "broken memory, which may have reached every program there", "yes"),
     109: Xid(BOARD, "it did not change to another program in time"),
     110: Xid(BOARD, "a security fault", "yes"),
     119: Xid(BOARD, "its own processor (GSP) does not answer", "yes"),
     120: Xid(BOARD, "its own processor (GSP) failed", "yes"),
-    121: Xid(LINK, "errors on the link to its CPU"),
+    121: Xid(WARNING, "errors on the link to its CPU"),
     136: Xid(LINK, "an NVLink did not come up", "yes"),
     140: Xid(MEMORY, "memory that can't be corrected", "yes"),
     143: Xid(BOARD, "it did not start", "yes"),
     **{number: Xid(LINK, "an NVLink failed", "if fatal") for number in range(144, 151)},
     155: Xid(LINK, "an NVLink failed", "yes"),
     156: Xid(MEMORY, "a part of it is to be replaced at its next reset", "yes"),
-    157: Xid(MEMORY, "a part of it can't be replaced"),
+    157: Xid(WARNING, "a part of it can't be replaced"),
     158: Xid(BOARD, "it does not answer", "yes"),
     167: Xid(OFF_BUS, "it does not answer on the bus", "yes"),
     171: Xid(MEMORY, "memory that can't be corrected"),
@@ -95,11 +97,13 @@ ACTIONS = {
 
 
 def of(number: int, text: str) -> Xid:
-    """`text` is what stands in the line after the number: `lasts` is yes or no afterwards."""
+    """`text` is what stands in the line after the number. `lasts` is yes or no then."""
     known = XIDS.get(number, Xid(BOARD, UNKNOWN))
     if known.lasts != "if fatal":
         return known
-    return known._replace(lasts="yes" if re.search(r"\bFatal\b", text) else "no")
+    if re.search(r"\bFatal\b", text):
+        return known._replace(lasts="yes")
+    return Xid(WARNING, "an NVLink had an error, and goes on")
 
 
 def action(text: str) -> str | None:

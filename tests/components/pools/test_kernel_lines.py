@@ -50,18 +50,18 @@ LINES = {
     "NVRM: Xid (PCI:0000:44:00): 31, pid=5120, name=python3, Ch 00000008, intr 00000000. MMU Fault: ENGINE GRAPHICS": ("GPUProgramError", "0000:44:00", "", f"GPU 0000:44:00: Xid 31, it used memory that is not its own{OWNER}: pid=5120, name=python3, Ch 00000008"),
     "NVRM: Xid (PCI:0000:44:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.": ("GPUOffBus", "0000:44:00", "GPUUnhealthy", "GPU 0000:44:00: Xid 79, it has fallen off the bus: pid='<unknown>'"),
     "NVRM: Xid (PCI:0000:01:00): 79, GPU has fallen off the bus.": ("GPUOffBus", "0000:01:00", "GPUUnhealthy", "Xid 79"),
-    "NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked for remapping, reset gpu to activate.": ("GPUMemoryError", "0000:10:1c", "", "Xid 63, a row of memory is to be replaced at its next reset: pid=1896"),
+    "NVRM: Xid (PCI:0000:10:1c): 63, pid=1896, Row Remapper: New row marked for remapping, reset gpu to activate.": ("GPUWarning", "0000:10:1c", "", "Xid 63, a row of memory is to be replaced at its next reset: pid=1896"),
     "NVRM: Xid (PCI:0000:3B:00): 48, pid=1234, name=python": ("GPUMemoryError", "0000:3b:00", "GPUUnhealthy", "GPU 0000:3b:00: Xid 48, "),
     "NVRM: Xid (PCI:0000:9b:00): 94, pid='5120', name=python, Contained: SM (0x1). RST: No, D-RST: No": ("GPUMemoryError", "0000:9b:00", "", f"which ended one program{OWNER}: "),
     "NVRM: Xid (PCI:0000:9b:00): 95, pid='<unknown>', name=<unknown>, Uncontained: LTC TAG (0x2,0x0). RST: Yes, D-RST: No": ("GPUMemoryError", "0000:9b:00", "GPUUnhealthy", "Xid 95, "),
     "NVRM: Xid (PCI:0002:00:00): 119, pid=1582259, name=nvc:[driver], Timeout waiting for RPC from GSP! Expected function 4097 (GSP_INIT_DONE).": ("GPUError", "0002:00:00", "GPUUnhealthy", "its own processor (GSP) does not answer"),
     "NVRM: Xid (PCI:0000:8a:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 6(0x10000, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)": ("GPULinkError", "0000:8a:00", "GPUUnhealthy", "an NVLink failed"),
     "NVRM: Xid (PCI:0000:17:00): 149, NETIR_LINK_DOWN Fatal   XC0 i0 Link 04 (0x004505c6 0x00000000)": ("GPULinkError", "0000:17:00", "GPUUnhealthy", "Xid 149"),
-    "NVRM: Xid (PCI:0000:17:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 04 (0x00000003 0x80000000)": ("GPULinkError", "0000:17:00", "", "Xid 145"),
+    "NVRM: Xid (PCI:0000:17:00): 145, RLW_CTRL Nonfatal XC0 i0 Link 04 (0x00000003 0x80000000)": ("GPUWarning", "0000:17:00", "", "Xid 145, an NVLink had an error, and goes on: RLW_CTRL"),
     "NVRM: Xid (PCI:0008:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)": ("GPUNeedsAction", "0008:01:00", "GPUUnhealthy", "Xid 154, the driver asks for a reset of the GPU"),
     "NVRM: Xid (PCI:0000:01:00): 154, GPU recovery action changed from 0x0 (None) to 0x2 (OS Reboot)": ("GPUNeedsAction", "0000:01:00", "GPUUnhealthy", "a restart of the machine"),
     "NVRM: Xid (PCI:0000:01:00): 999, nobody knows": ("GPUError", "0000:01:00", "", "Xid 999, its meaning is in NVIDIA's Xid catalog"),
-    "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)": ("GPULinkError", "0000:05:00.0", "", "NVSwitch 0000:05:00.0: SXid 12028, not fatal: Link 32"),
+    "nvidia-nvswitch3: SXid (PCI:0000:05:00.0): 12028, Non-fatal, Link 32 egress non-posted PRIV error (First)": ("GPUWarning", "0000:05:00.0", "", "NVSwitch 0000:05:00.0: SXid 12028, not fatal: Link 32"),
     "nvidia-nvswitch0: SXid (PCI:0000:00:00.0): 20034, Fatal, Link 30 LTSSM Fault Up": ("GPULinkError", "0000:00:00.0", "GPUUnhealthy", "SXid 20034, fatal: Link 30 LTSSM Fault Up"),
     "EXT4-fs error (device sdb7): ext4_get_branch:171: inode #8: block 30343695: comm jbd2/sdb7-8: invalid block": ("Ext4Error", "sdb7", "", "file system on sdb7: ext4_get_branch:171"),
     "EXT4-fs (sda3): Remounting filesystem read-only": ("FilesystemIsReadOnly", "sda3", "ReadonlyFilesystem", "on sda3 became read-only"),
@@ -165,8 +165,9 @@ def test_a_process_of_no_pod_or_no_more_has_no_owner(machine: Path) -> None:
     old = pod_names.of_cgroup(f"/kubepods/burstable/pod{UID}/{CONTAINER}")
     assert old == (UID, "team-a/train-0", "run")
     other = pod_names.of_cgroup(f"/kubepods/besteffort/podbe1e663f-f7a1-4b90-bdfd-bb30afdf7c37/{'5' * 64}")
-    assert other == ("be1e663f-f7a1-4b90-bdfd-bb30afdf7c37", "with uid be1e663f-f7a1-4b90-bdfd-bb30afdf7c37", "5" * 12)
-    assert pod_names.of_cgroup("/kubepods/burstable/pod" + "a" * 32) == ("a" * 32, f"with uid {'a' * 32}", "of it")
+    assert other == ("be1e663f-f7a1-4b90-bdfd-bb30afdf7c37", "unknown", "5" * 12)
+    assert pod_names.of_cgroup("/kubepods/burstable/pod" + "a" * 32) == ("a" * 32, "unknown", "")
+    assert kernel_lines.owner(pod_names.Pod("u", "unknown", "")) == " of pod unknown (uid u)"
 
 
 def test_what_burn_in_fails_for_is_known_here() -> None:

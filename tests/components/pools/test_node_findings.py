@@ -1,5 +1,6 @@
 """From a log and what /proc and /sys show to what the API is told, and when. A pipe stands for /dev/kmsg."""
 
+import contextlib
 import json
 import os
 import threading
@@ -340,7 +341,15 @@ def test_events_go_after_an_hour_and_then_there_is_another(bed: Bed, monkeypatch
 
 def test_it_follows_by_itself(bed: Bed) -> None:
     """The loop: within a second of the line, and not at work all the time."""
-    thread = threading.Thread(target=bed.unit.run, daemon=True)
+
+    class End(Exception):
+        pass
+
+    def run() -> None:
+        with contextlib.suppress(End):
+            bed.unit.run()
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
     used = time.process_time()
     time.sleep(1.0)
@@ -353,7 +362,7 @@ def test_it_follows_by_itself(bed: Bed) -> None:
     eventually(lambda: json.loads((bed.folder / "run/state.json").read_text())["sequence"] == 1, 5)
 
     def end() -> None:
-        raise SystemExit
+        raise End
 
     bed.unit.lines = end
     bed.says("the last one")
