@@ -1,5 +1,7 @@
 """From a kernel's line over the node's event and condition to the cause: what a node's own reports show of a pod's end."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -247,3 +249,8 @@ def test_node_problem_detector_s_own_events_are_understood() -> None:
 
     assert event("Out of memory: Killed process 19227 (entry) total-vm:1656kB, anon-rss:120kB") == "oom-of-node"
     assert event("Memory cgroup out of memory: Killed process 39079 (qemu) total-vm:17829052kB") == "elsewhere"
+
+
+def test_the_guide_has_every_condition() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guide/why.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", guide, re.MULTILINE)) == kernel_rows.WELL.keys()
