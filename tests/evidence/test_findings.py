@@ -163,6 +163,12 @@ def test_a_condition_shows_the_same_as_its_event(line: str) -> None:
     assert [event.facts.get(one) for one in alike] == [condition.facts.get(one) for one in alike]
 
 
+def test_what_the_driver_asks_for_afterwards_is_no_cause_of_its_own() -> None:
+    asks = XID.format("154, GPU recovery action changed from 0x0 (None) to 0x2 (OS Reboot)")
+    found = judge([*said(0, OFF_BUS), *said(1, asks), *lasts(0, OFF_BUS), exited(30)])
+    assert [found.code, *(one.cause.code for one in found.followed)] == ["gpu-off-bus", "gpu-xid", "exited"]
+
+
 def test_a_clock_is_a_condition_that_shows_itself() -> None:
     told = [
         {

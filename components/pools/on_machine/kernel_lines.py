@@ -93,9 +93,12 @@ def xid(found: re.Match[str]) -> Finding:
     known = xids.of(number, text)
     lasts = known.lasts == "yes"
     process = re.search(r"pid='?(\d+)", text)
-    whose = owner(pod_names.of_process(process[1])) if process and not lasts else ""
-    message = f"GPU {pci}: Xid {number}, {known.meaning}{whose}" + (f": {text}" if text else "")
-    return Finding(known.reason, pci, message, "GPUUnhealthy" if lasts else "")
+    pod = pod_names.of_process(process[1]) if process and not lasts else None
+    message = f"GPU {pci}: Xid {number}, {known.meaning}{owner(pod)}" + (f": {text}" if text else "")
+    if lasts:
+        return Finding(known.reason, pci, message, "GPUUnhealthy")
+    # What the next pod's program does must not take this one's place.
+    return Finding(known.reason, f"{pci} {number} {pod.uid if pod else ''}".strip(), message)
 
 
 def _action(pci: str, text: str) -> Finding:

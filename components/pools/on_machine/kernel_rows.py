@@ -49,7 +49,7 @@ ROWS = (
         "{name} (process {pid}) is blocked for more than {seconds} s",
         "KernelDeadlock",
     ),
-    Row(HUNG.format(".+"), "TaskHung", "{name}", "{name} (process {pid}){owner} is blocked for more than {seconds} s"),
+    Row(HUNG.format(".+"), "TaskHung", "{pid}", "{name} (process {pid}){owner} is blocked for more than {seconds} s"),
     Row(
         r"soft lockup - CPU#(?P<cpu>\d+) stuck for (?P<seconds>\d+)s",
         "SoftLockup",

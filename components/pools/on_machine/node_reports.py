@@ -20,6 +20,8 @@ from kube_http import MERGE, STRATEGIC, Answer, Json, Kube
 NODES, EVENTS = "/api/v1/nodes", "/api/v1/namespaces/default/events"
 # Of one reason and subject there is one event, which is written once a minute at most.
 EVENT_SECONDS = 60.0
+# A link may go up and down ten times a second.
+CONDITION_SECONDS = 5.0
 FORGET_SECONDS = 1800.0
 MOST_EVENTS, MOST_SUBJECTS = 256, 32
 FIRST_PAUSE, MOST_PAUSE = 1.0, 300.0
@@ -67,6 +69,7 @@ class Reports:
     since: dict[str, float] = field(default_factory=dict)
     pause: float = 0.0
     resting_until: float = 0.0
+    conditions_due: float = 0.0
 
     def take(self, one: Finding, at: float, sequence: int = 0) -> None:
         """`sequence` is its line's, 0 for what was seen otherwise."""
@@ -113,7 +116,7 @@ class Reports:
     def next(self) -> float:
         """When there is something to write, as monotonic time; far away where nothing is."""
         dues = [one.due for one in self.events.values() if one.count > one.written]
-        dues += [0.0] if self.changed else []
+        dues += [self.conditions_due] if self.changed else []
         return max(min(dues), self.resting_until) if dues else float("inf")
 
     def flush(self) -> bool:
@@ -122,8 +125,9 @@ class Reports:
         if now < self.next():
             return False
         try:
-            if self.changed:
+            if self.changed and now >= self.conditions_due:
                 self._write_conditions()
+                self.conditions_due = now + CONDITION_SECONDS
             for told in [one for one in self.events.values() if one.count > one.written and one.due <= now]:
                 self._write_event(told)
                 told.due = now + EVENT_SECONDS

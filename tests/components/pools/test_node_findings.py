@@ -80,8 +80,10 @@ class Bed:
         self.sequence = sequence or self.sequence + 1
         os.write(self.writer, f"4,{self.sequence},{seconds * 1e6:.0f},-;{text}\n DEVICE=+pci:0000\n".encode())
 
-    def round(self, *, look: bool = True) -> None:
-        """One of the loop's."""
+    def round(self, *, look: bool = True, at_once: bool = True) -> None:
+        """One of the loop's, and with `at_once` long after the last."""
+        if at_once:
+            self.unit.reports.conditions_due = 0.0
         self.unit.lines()
         if look:
             self.unit.look()
@@ -216,6 +218,23 @@ def test_the_same_again_is_one_event_that_counts_and_is_written_once_a_minute(
     calls = len(bed.api.calls)
     bed.round()
     assert len(bed.api.calls) == calls
+
+
+def test_a_link_that_flaps_is_not_told_each_time(bed: Bed, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = [time.monotonic()]
+    monkeypatch.setattr(node_reports.time, "monotonic", lambda: at[0])
+    for _ in range(10):
+        for state in ("Down", "Up 1000 Mbps", "Down"):
+            bed.says(f"e1000e: eth1 NIC Link is {state}")
+            bed.round(look=False, at_once=False)
+    assert [one["status"] for one in bed.api.told()] == ["True"]
+    assert len(bed.api.events()) == 2
+    bed.says("e1000e: eth1 NIC Link is Up 1000 Mbps")
+    at[0] += 61
+    bed.round(look=False, at_once=False)
+    assert [one["status"] for one in bed.api.told()] == ["True", "False"]
+    counts = [body["count"] for method, path, body in bed.api.calls if method == "PATCH" and path.startswith(EVENTS)]
+    assert sorted(counts) == [11, 20]
 
 
 def test_nothing_is_lost_while_the_api_is_away_and_nothing_told_twice(
