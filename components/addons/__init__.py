@@ -2,7 +2,6 @@
 
 Files of one cloud alone, and why:
     aws/efa: EFA is AWS's; InfiniBand of Azure's sizes is RDMA as at sites (rdma.py).
-    azure/autoscaler: what the pod needs to be heard by Azure; for AWS that is what every team's pod gets.
     azure/joining_identity: a machine of AWS proves itself by its own signed request: nobody looks it up with
         rights.
     azure/joining_role: the same.

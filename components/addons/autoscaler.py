@@ -6,15 +6,14 @@ starts: the two programs speak over loopback, and nobody else can.
 
 from components.pools import admission
 from fleet import autoscaler as identity
-from fleet import issuers
 from fleet.model import Cloud
 
-from . import autoscaler_notes, gangs, pod_tokens
+from . import autoscaler_notes, gangs
 from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
 from .autoscaler_settings import priorities, settings
 from .aws import autoscaler_role as aws_autoscaler_role
-from .aws import team_pods as aws_team_pods
-from .azure import autoscaler as azure_autoscaler
+from .aws import pod_role as aws_pod_role
+from .azure import pod_role as azure_pod_role
 from .images import AUTOSCALER, SERVICES
 from .manifests import (
     Manifest,
@@ -138,7 +137,6 @@ def _deployment(spec: AddOnsSpec, config: dict[str, str]) -> Manifest:
 
 
 def pod(spec: AddOnsSpec) -> Manifest:
-    token = {"audience": issuers.AUDIENCE, "expirationSeconds": pod_tokens.SECONDS, "path": aws_team_pods.FILE}
     return system_pod(
         ADDON,
         initContainers=[_certificates(), _cloud(spec), _notes(spec)],
@@ -151,12 +149,8 @@ def pod(spec: AddOnsSpec) -> Manifest:
             {"name": "webhooks", "secret": {"secretName": WEBHOOKS_SECRET, "optional": True, "defaultMode": 0o440}},
             {"name": "pair", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}},
             {"name": "decisions", "emptyDir": {"sizeLimit": "10Mi"}},
-            *(
-                [{"name": "aws", "projected": {"sources": [{"serviceAccountToken": token}]}}]
-                if _in(spec, "aws")
-                else []
-            ),
-            *([azure_autoscaler.volume()] if _in(spec, "azure") else []),
+            *([aws_pod_role.volume()] if _in(spec, "aws") else []),
+            *([azure_pod_role.volume(ADDON)] if _in(spec, "azure") else []),
         ],
     )
 
@@ -176,14 +170,12 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
     alive = get(SERVICE_PORT, "/healthz", "")
     env, mounts, more = list[Manifest](), list[Manifest](), list[str]()
     if _in(spec, "aws"):
-        role = aws_autoscaler_role.role_arn(spec.fleet, spec.cluster.name)
-        known = {aws_team_pods.ROLE: role, **aws_team_pods.variables(spec)}
-        env += [{"name": name, "value": value} for name, value in known.items()]
-        mounts.append({"name": "aws", "mountPath": aws_team_pods.FOLDER, "readOnly": True})
+        env += aws_pod_role.variables(spec, aws_autoscaler_role.role_arn(spec.fleet, spec.cluster.name))
+        mounts.append(aws_pod_role.mount())
     if _in(spec, "azure"):
-        env += azure_autoscaler.variables(spec.fleet)
-        mounts.append(azure_autoscaler.mount())
-        more += azure_autoscaler.arguments()
+        env += azure_pod_role.variables(spec.fleet, ADDON)
+        mounts.append(azure_pod_role.mount())
+        more += azure_pod_role.arguments()
     return _ours(
         "cloud",
         "100m",

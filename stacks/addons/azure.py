@@ -8,7 +8,7 @@ from pulumi import ResourceOptions
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.azure import team_pods as azure_team_pods
 from components.addons.azure.addons import AutoscalerIdentity, TeamIdentities
-from components.addons.azure.autoscaler import CLIENT_ID, IDENTITY
+from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.addons.manifests import config_map
 from components.storage.azure.secrets import secret
 from fleet.buckets import vault_name
@@ -56,10 +56,15 @@ def autoscaler(world: World, cluster: str, cloud: azure.Provider, inside: kubern
     """Its identity, and in the cluster what its pod names it by."""
     options = ResourceOptions(providers={"azure-native": cloud})
     made = AutoscalerIdentity("autoscaler-azure", {"fleet": world.fleet, "cluster": cluster}, options)
-    about = config_map(IDENTITY, AUTOSCALER, {})
+    _named(AUTOSCALER, made.client_id, inside)
+
+
+def _named(addon: str, client_id: pulumi.Output[str], inside: kubernetes.Provider) -> None:
+    """In the cluster: what the add-on's pod names its identity by."""
+    about = config_map(identity(addon), addon, {})
     kubernetes.core.v1.ConfigMap(
-        IDENTITY,
+        identity(addon),
         metadata=about["metadata"],
-        data={CLIENT_ID: made.client_id},
+        data={CLIENT_ID: client_id},
         opts=ResourceOptions(provider=inside),
     )

@@ -16,7 +16,7 @@ from fleet.buckets import resource_group
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .autoscaler import AUDIENCE
+from .pod_role import AUDIENCE
 
 IDENTITY_NAME = 128  # Azure's bound ("Naming rules", Microsoft.ManagedIdentity)
 SETS = "Microsoft.Compute/virtualMachineScaleSets"

@@ -15,8 +15,8 @@ from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .autoscaler import AUDIENCE
 from .autoscaler_role import IDENTITY_NAME, SETS, home
+from .pod_role import AUDIENCE
 
 SUBJECT = f"system:serviceaccount:{SPACE}:{NAME}"
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.

@@ -9,7 +9,7 @@ from ..manifests import Manifest
 from ..pod_tokens import Token, account
 from ..pod_tokens import injection as injected
 from ..spec import AddOnsSpec
-from .autoscaler import AUDIENCE, environment
+from .pod_role import AUDIENCE, environment
 from .team_roles import regions
 
 ADDON = "team-identities"

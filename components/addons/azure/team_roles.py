@@ -14,8 +14,8 @@ from fleet.buckets import bucket_name, in_azure, resource_group
 from fleet.model import Fleet
 
 from ..owners import of_team
-from .autoscaler import AUDIENCE
 from .autoscaler_role import IDENTITY_NAME
+from .pod_role import AUDIENCE
 
 # "Azure built-in roles": Storage Blob Data Contributor.
 CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from components.addons.azure import team_pods
-from components.addons.azure.autoscaler import AUDIENCE
+from components.addons.azure.pod_role import AUDIENCE
 from landbridge.clouds.azure.blobs import Blobs
 from landbridge.clouds.azure.clients import Clients
 from landbridge.clouds.cloud import Bucket

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from components.addons.azure import team_pods
-from components.addons.azure.autoscaler import AUDIENCE, CLIENT_ID, IDENTITY
+from components.addons.azure.pod_role import AUDIENCE, CLIENT_ID, identity
 from components.storage.mounts import FILES_DOMAIN
 from fleet import autoscaler
 from tests.e2e.test_lifecycle import changes, drift
@@ -76,7 +76,7 @@ def test_what_azure_s_nodes_get_is_in_the_cluster(cloud: Cloud) -> None:
 
 
 def test_the_autoscaler_s_pod_signs_in_to_azure_and_sizes_its_own_scale_set_alone(cloud: Cloud) -> None:
-    client = get(cloud, "configmap", "-n", autoscaler.SPACE, IDENTITY)["data"][CLIENT_ID]
+    client = get(cloud, "configmap", "-n", autoscaler.SPACE, identity(autoscaler.ACCOUNT))["data"][CLIENT_ID]
     asked = ("create", "token", autoscaler.ACCOUNT, "-n", autoscaler.SPACE, f"--audience={AUDIENCE}")
     token = kubectl(cloud, *asked).strip()
     where = (TENANT, client, token, SUBSCRIPTION, "test-southcentralus")

@@ -7,7 +7,8 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons.azure.autoscaler import CLIENT_ID, IDENTITY
+from components.addons import autoscaler
+from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.network.azure.spec import network_spec
 from components.storage.azure import secrets
 from fleet import issuers
@@ -128,7 +129,7 @@ def test_the_autoscaler_has_a_role_and_an_identity_and_its_pod_the_identity_s_nu
     for clouds in (main, south):
         assert "autoscaler" in clouds.of("aws:iam/role:Role")
         assert "autoscaler" in clouds.of("azure-native:managedidentity:UserAssignedIdentity")
-        about = clouds.of("kubernetes:core/v1:ConfigMap")[IDENTITY]
+        about = clouds.of("kubernetes:core/v1:ConfigMap")[identity(autoscaler.ADDON)]
         assert about["data"] == {CLIENT_ID: "the-client"}
         assert about["metadata"]["namespace"] == "kube-system"
 

@@ -14,8 +14,8 @@ from azure.mgmt.msi import ManagedServiceIdentityClient
 
 from components.addons.azure import autoscaler_role as role
 from components.addons.azure.addons import AutoscalerIdentity
-from components.addons.azure.autoscaler import AUDIENCE
 from components.addons.azure.autoscaler_role import Grant
+from components.addons.azure.pod_role import AUDIENCE
 from components.pools.names import Names
 from fleet import issuers
 from fleet.loader import load

@@ -15,7 +15,7 @@ from components.addons import pod_tokens
 from components.addons.aws import team_pods as aws_team_pods
 from components.addons.azure import team_pods as azure_team_pods
 from components.addons.azure import team_roles
-from components.addons.azure.autoscaler import AUDIENCE
+from components.addons.azure.pod_role import AUDIENCE
 from components.addons.azure.team_pods import FOLDER, VOLUME
 from components.addons.spec import AddOnsSpec
 from fleet import issuers, team_storage

@@ -1,4 +1,4 @@
-"""What the autoscaler's pod needs to be heard by Azure: a token that is meant for Entra, and whose identity it is for.
+"""What a pod of ours needs to be heard by Azure: a token that is meant for Entra, and whose identity it is for.
 
 The identity's number is Azure's own and known only when it is made; the stack lays it into a ConfigMap beside the pod.
 """
@@ -12,13 +12,17 @@ from ..pod_tokens import SECONDS
 AUDIENCE = "api://AzureADTokenExchange"
 AUTHORITY = "https://login.microsoftonline.com/"
 VOLUME, FOLDER, FILE = "azure", "/var/run/secrets/landbridge.dev/azure", "token"
-# A ConfigMap of the cluster's, with the identity's client id.
-IDENTITY, CLIENT_ID = "cluster-autoscaler-identity", "client-id"
+CLIENT_ID = "client-id"
 
 
-def volume() -> Manifest:
+def identity(addon: str) -> str:
+    """A ConfigMap of the cluster's, with the client id of the add-on's identity."""
+    return f"{addon}-identity"
+
+
+def volume(addon: str) -> Manifest:
     token = {"audience": AUDIENCE, "expirationSeconds": SECONDS, "path": FILE}
-    named = {"name": IDENTITY, "items": [{"key": CLIENT_ID, "path": CLIENT_ID}]}
+    named = {"name": identity(addon), "items": [{"key": CLIENT_ID, "path": CLIENT_ID}]}
     return {"name": VOLUME, "projected": {"sources": [{"serviceAccountToken": token}, {"configMap": named}]}}
 
 
@@ -31,8 +35,8 @@ def mount() -> Manifest:
     return {"name": VOLUME, "mountPath": FOLDER, "readOnly": True}
 
 
-def variables(fleet: Fleet) -> list[Manifest]:
-    known = {"configMapKeyRef": {"name": IDENTITY, "key": CLIENT_ID}}
+def variables(fleet: Fleet, addon: str) -> list[Manifest]:
+    known = {"configMapKeyRef": {"name": identity(addon), "key": CLIENT_ID}}
     return [
         *({"name": name, "value": value} for name, value in environment(fleet, f"{FOLDER}/{FILE}").items()),
         {"name": "AZURE_CLIENT_ID", "valueFrom": known},
