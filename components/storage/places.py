@@ -1,9 +1,13 @@
 """What lies where in a fleet bucket, and for how long: the same on every cloud."""
 
+from fleet import recorder
+
 # Beside the bundles below the fleet's own name: snapshots of etcd below BACKUPS/CLUSTER/, and audit logs below
 # AUDIT/CLUSTER/, and below COPIES/HOME/CLUSTER/ copies of snapshots of clusters whose home is another region, and below
 # NFS/SITE/ what sites' NFS servers bring. What teams keep lies below teams/TEAM/ (fleet/team_storage.py), and never
 # expires.
+# Below RECORDS/CLUSTER/ and TEAM_RECORDS/TEAM/CLUSTER/ lies what a cluster's recorder saw (fleet/recorder.py).
 BACKUPS, AUDIT, COPIES, FLOW_LOGS, NFS = "backups", "audit", "copies", "flow-logs", "nfs"
+RECORDS, TEAM_RECORDS = recorder.RECORDS, recorder.TEAM_RECORDS
 # Beginning of names → days until an object goes. For all clusters alike: a new one changes nothing in its region.
-EXPIRY_DAYS = {BACKUPS: 30, COPIES: 30, AUDIT: 365, FLOW_LOGS: 90, NFS: 90}
+EXPIRY_DAYS = {BACKUPS: 30, COPIES: 30, AUDIT: 365, FLOW_LOGS: 90, NFS: 90, RECORDS: 30, TEAM_RECORDS: 30}

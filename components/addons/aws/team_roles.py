@@ -1,4 +1,5 @@
 """What a team's pods may do in the cloud, as plain data: S3, in the team's own folders and in buckets the fleet adds.
+They read what recorders saw of the team, too: people of the team look at that by the same role.
 
 The role is for one service account of one cluster, whose issuer vouches for it. Only the issuer that the cluster has
 now is trusted: after a rebuild tokens of the former one end within the hour (pod_tokens.SECONDS), and its documents lie
@@ -9,7 +10,7 @@ environment.
 from collections.abc import Iterator
 from typing import Any
 
-from fleet import issuers, team_storage
+from fleet import issuers, recorder, team_storage
 from fleet.model import Fleet, TeamBucket
 
 from ..owners import of_team
@@ -56,10 +57,12 @@ def permissions(fleet: Fleet, team: str) -> Document:
 def _folders(fleet: Fleet, team: str) -> Iterator[Document]:
     assert fleet.aws is not None
     folder, arns = f"{team_storage.FOLDER}/{team}/*", team_storage.bucket_arns(fleet)
+    records = recorder.read_by(team)
     regions = team_storage.regions(fleet)
-    yield _allow("Folder", [*READ, *WRITE], [f"{arn}/{folder}" for arn in arns])
-    yield _allow("FolderList", ["s3:ListBucket"], arns, StringLike={"s3:prefix": folder})
-    yield _allow(
+    yield allow("Folder", [*READ, *WRITE], [f"{arn}/{folder}" for arn in arns])
+    yield allow("Records", READ, [f"{arn}/{records}" for arn in arns])
+    yield allow("FolderList", ["s3:ListBucket"], arns, StringLike={"s3:prefix": [folder, records]})
+    yield allow(
         "FolderKeys",
         ["kms:Decrypt", "kms:GenerateDataKey"],
         [f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*" for region in regions],
@@ -76,15 +79,15 @@ def _buckets(buckets: list[TeamBucket]) -> Iterator[Document]:
     written = [bucket for bucket in buckets if bucket.write]
     for sid, actions, of in (("Read", READ, buckets), ("Write", WRITE, written)):
         if of:
-            yield _allow(f"Buckets{sid}", actions, [f"arn:aws:s3:::{bucket.name}/*" for bucket in of])
+            yield allow(f"Buckets{sid}", actions, [f"arn:aws:s3:::{bucket.name}/*" for bucket in of])
     if buckets:
-        yield _allow("BucketsList", ["s3:ListBucket"], [f"arn:aws:s3:::{bucket.name}" for bucket in buckets])
+        yield allow("BucketsList", ["s3:ListBucket"], [f"arn:aws:s3:::{bucket.name}" for bucket in buckets])
     for sid, action, of in (("Open", "kms:Decrypt", buckets), ("Seal", "kms:GenerateDataKey", written)):
         if keys := sorted({bucket.key for bucket in of if bucket.key}):
             via = sorted({f"s3.{key.split(':')[3]}.amazonaws.com" for key in keys})
-            yield _allow(f"Buckets{sid}", [action], keys, StringEquals={"kms:ViaService": via})
+            yield allow(f"Buckets{sid}", [action], keys, StringEquals={"kms:ViaService": via})
 
 
-def _allow(sid: str, actions: list[str], resources: list[str], **conditions: Any) -> Document:
-    statement = {"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
+def allow(sid: str, actions: list[str], resources: list[str], **conditions: Any) -> Document:
+    statement = {"Sid": sid, "Effect": "Allow", "Action": [*actions], "Resource": resources}
     return {**statement, "Condition": conditions} if conditions else statement

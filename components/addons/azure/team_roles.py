@@ -1,13 +1,15 @@
-"""What a team's pods may do in Azure, as plain data: the team's own folder of each fleet bucket in Blob, and no more.
+"""What a team's pods may do in Azure, as plain data: the team's own folder of each fleet bucket in Blob, and no more
+than to read what recorders saw of the team.
 
 As in AWS (aws/team_roles.py) it is for one service account of one cluster, whose issuer vouches for it. A condition
 that names no path for an action ends that action.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from components.storage.azure.spec import CONTAINER, role_assignment
-from fleet import issuers, team_storage
+from fleet import issuers, recorder, team_storage
 from fleet.azure import ids
 from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, in_azure, resource_group
@@ -18,7 +20,7 @@ from .autoscaler_role import IDENTITY_NAME
 from .pod_role import AUDIENCE
 
 # "Azure built-in roles": Storage Blob Data Contributor.
-CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
+CONTRIBUTOR = ids.BLOB_CONTRIBUTOR
 BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 LISTS = "SubOperationMatches{'Blob.List'}"
 
@@ -63,29 +65,40 @@ def grants(fleet: Fleet, cluster: str, team: str) -> list[Grant]:
             region,
             role_assignment(fleet, region, f"{cluster}/{team}/{team_storage.FOLDER}"),
             ids.role(fleet, CONTRIBUTOR),
-            _container(fleet, region),
+            container(fleet, region),
             condition(team),
         )
         for region in regions(fleet, cluster)
     ]
 
 
-def _container(fleet: Fleet, region: str) -> str:
+def container(fleet: Fleet, region: str) -> str:
     group = f"{subscription(fleet)}/resourceGroups/{resource_group(fleet, region)}"
     account = f"{group}/providers/Microsoft.Storage/storageAccounts/{bucket_name(fleet, region)}"
     return f"{account}/blobServices/default/containers/{CONTAINER}"
 
 
 def condition(team: str) -> str:
-    """To read, write, delete and list below the team's folder ("Azure role assignment condition format")."""
-    folder = f"StringLike '{team_storage.FOLDER}/{team}/*'"
-    own, listed = f"@Resource[{BLOBS}:path] {folder}", f"@Request[{BLOBS}:prefix] {folder}"
+    return within([f"{team_storage.FOLDER}/{team}/*"], [recorder.read_by(team)])
+
+
+def within(written: Sequence[str], read: Sequence[str]) -> str:
+    """To read, write, delete and list paths of the first patterns, and to read and list those of the others ("Azure
+    role assignment condition format").
+    """
+    path, prefix = f"@Resource[{BLOBS}:path]", f"@Request[{BLOBS}:prefix]"
+    own, seen, listed = _fits(path, written), _fits(path, [*written, *read]), _fits(prefix, [*written, *read])
     reads = _matches("read")
     acts = " AND ".join(f"(!({_matches(action)}) OR {own})" for action in ("write", "add/action", "delete"))
     return (
-        f"(!({reads} AND NOT {LISTS}) OR {own}) AND (!({reads} AND {LISTS}) OR {listed})"
+        f"(!({reads} AND NOT {LISTS}) OR {seen}) AND (!({reads} AND {LISTS}) OR {listed})"
         f" AND {acts} AND !({_matches('move/action')})"
     )
+
+
+def _fits(attribute: str, patterns: Sequence[str]) -> str:
+    found = " OR ".join(f"{attribute} StringLike '{pattern}'" for pattern in patterns)
+    return f"({found})" if len(patterns) > 1 else found
 
 
 def _matches(action: str) -> str:

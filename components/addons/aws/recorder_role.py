@@ -1,0 +1,53 @@
+"""What the recorder may do in AWS, as plain data: lay down what it saw in the home region's fleet bucket, and read the
+audit log there.
+
+The role is for one service account of one cluster, as teams' roles are (team_roles.py). Only of a cluster that is at
+home in AWS: elsewhere the bucket is another cloud's.
+"""
+
+from typing import Any
+
+from components.storage.places import AUDIT
+from fleet import recorder
+from fleet.buckets import bucket_arn, key_alias
+from fleet.model import Fleet
+
+from ..owners import of_cluster
+from .team_roles import READ, ROLE, Document, allow, trusted
+
+# None of its files is so large that it would come in parts.
+WRITE = ["s3:PutObject", "s3:DeleteObject"]
+KEYS = ["kms:Decrypt", "kms:GenerateDataKey"]
+
+
+def role_name(fleet: Fleet, cluster: str) -> str:
+    return of_cluster(fleet, cluster).name("recorder", ROLE)
+
+
+def role_arn(fleet: Fleet, cluster: str) -> str:
+    """Known before there is a role: the pod names it."""
+    assert fleet.aws is not None
+    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster)}"
+
+
+def trust(fleet: Fleet, cluster: str) -> Document:
+    """Who may take the role: the recorder's service account in this cluster, with a token that is meant for AWS."""
+    return trusted(fleet, cluster, recorder.SUBJECT)
+
+
+def permissions(fleet: Fleet, cluster: str) -> Document:
+    assert fleet.aws is not None
+    region = fleet.clusters[cluster].region
+    bucket, audit, own = bucket_arn(fleet, region), f"{AUDIT}/{cluster}/*", recorder.written(cluster)
+    by_s3: dict[str, Any] = {
+        "StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"},
+        "ForAnyValue:StringEquals": {"kms:ResourceAliases": key_alias(fleet, region)},
+    }
+    statements = [
+        allow("Records", [*READ, *WRITE], [f"{bucket}/{pattern}" for pattern in own]),
+        allow("Audit", READ, [f"{bucket}/{audit}"]),
+        allow("List", ["s3:ListBucket"], [bucket], StringLike={"s3:prefix": [*own, audit]}),
+        # Every key there, of which the alias leaves the fleet bucket's.
+        allow("Keys", KEYS, [f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*"], **by_s3),
+    ]
+    return {"Version": "2012-10-17", "Statement": statements}
