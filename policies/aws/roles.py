@@ -1,5 +1,5 @@
-"""Roles that pods take by a token of their cluster's issuer: a team's opens that team's storage alone, and that of a
-cluster's autoscaler sizes that cluster's pools alone.
+"""Roles that pods take by a token of their cluster's issuer: a team's opens that team's storage alone, that of a
+cluster's autoscaler sizes that cluster's pools alone, and that of its recorder keeps that cluster's records alone.
 
 Any other service account gets no role: whoever gives it one says here what it may.
 """
@@ -7,7 +7,8 @@ Any other service account gets no role: whoever gives it one says here what it m
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fleet import autoscaler, issuers, team_storage
+from fleet import autoscaler, issuers, recorder, team_storage
+from fleet.buckets import bucket_arn, key_alias
 from fleet.model import Fleet
 from fleet.world import World
 
@@ -18,7 +19,8 @@ from .role_documents import ATTACHMENT, ROLE, allowed, asks, attached_to, docume
 TAKEN = {ROLE: ("assumeRolePolicy",)}
 ACTION = "sts:AssumeRoleWithWebIdentity"
 READ = {"s3:getobject"}
-WRITE = {"s3:putobject", "s3:deleteobject", "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
+KEEP = {"s3:putobject", "s3:deleteobject"}
+WRITE = {*KEEP, "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
 LIST = "s3:listbucket"
 OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
@@ -29,7 +31,10 @@ SIZES = {
 }
 NARROW = "Name what the team has: its folder of the fleet buckets, and its buckets in the fleet file"
 GROUPS = "Take components/addons/aws/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
+RECORDS = "Take components/addons/aws/recorder_role.py's: the cluster's own records, and its audit log to read"
 TRUST = "Trust components/addons/aws/team_roles.py's: one issuer, one service account, one audience"
+# Whether a statement may have one of a resource.
+Fits = Callable[[str, dict[str, Any]], bool]
 
 
 class Own(NamedTuple):
@@ -40,7 +45,7 @@ class Own(NamedTuple):
 
     who: str
     remedy: str
-    may: tuple[tuple[set[str], Callable[[str, dict[str, Any]], bool]], ...]
+    may: tuple[tuple[set[str], Fits], ...]
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:
@@ -58,7 +63,8 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         subjects = {subject for statement in federated for subject in _subjects(statement, world.fleet)}
         own = _own(world.fleet, subjects, {cluster for one in federated if (cluster := _cluster(one, world.fleet))})
         if own is None:
-            whose = f"not one cluster's {autoscaler.ACCOUNT} and no team's {team_storage.ACCOUNT}"
+            ours = f"{autoscaler.ACCOUNT} or {recorder.ACCOUNT}"
+            whose = f"not one cluster's {ours} and no team's {team_storage.ACCOUNT}"
             what = f"pods may take the role that are {whose}: {', '.join(sorted(subjects))}"
             yield finding(role, "assumeRolePolicy", what, TRUST)
             continue
@@ -72,6 +78,8 @@ def _own(fleet: Fleet, subjects: set[str], clusters: set[str]) -> Own | None:
             return _of_team(fleet, team)
     if subjects == {autoscaler.SUBJECT} and len(clusters) == 1:
         return _of_autoscaler(fleet, *clusters)
+    if subjects == {recorder.SUBJECT} and len(clusters) == 1:
+        return _of_recorder(fleet, *clusters)
     return None
 
 
@@ -108,6 +116,7 @@ def _subjects(statement: dict[str, Any], fleet: Fleet) -> Iterator[str]:
 
 def _of_team(fleet: Fleet, team: str) -> Own:
     arns, folder = team_storage.bucket_arns(fleet), f"{team_storage.FOLDER}/{team}/"
+    records, regions = recorder.read_by(team), team_storage.regions(fleet)
     buckets = {f"arn:aws:s3:::{bucket.name}": bucket for bucket in fleet.teams[team].buckets}
     written = {arn for arn, bucket in buckets.items() if bucket.write}
     keys = {bucket.key: bucket.write for bucket in buckets.values() if bucket.key}
@@ -116,33 +125,34 @@ def _of_team(fleet: Fleet, team: str) -> Own:
     def folders(resource: str, _: dict[str, Any]) -> bool:
         return any(resource.startswith(f"{arn}/{folder}") for arn in arns)
 
-    def inside(known: Any) -> Callable[[str, dict[str, Any]], bool]:
+    def seen(resource: str, _: dict[str, Any]) -> bool:
+        return resource in {f"{arn}/{records}" for arn in arns}
+
+    def inside(known: Any) -> Fits:
         return lambda resource, _: any(resource.startswith(f"{arn}/") for arn in known)
 
     def lists(resource: str, statement: dict[str, Any]) -> bool:
         return resource in buckets or (
-            resource in arns and _only(statement, "StringLike", "s3:prefix", {f"{folder}*"}.__contains__)
+            resource in arns and _only(statement, "StringLike", "s3:prefix", {f"{folder}*", records}.__contains__)
         )
 
     def opens(resource: str, statement: dict[str, Any]) -> bool:
-        return resource in keys or _fleet_key(fleet, resource, statement)
+        return resource in keys or _fleet_key(fleet, regions, resource, statement)
 
     def seals(resource: str, statement: dict[str, Any]) -> bool:
-        return keys.get(resource, False) or _fleet_key(fleet, resource, statement)
-
-    def in_s3(fits: Callable[[str, dict[str, Any]], bool]) -> Callable[[str, dict[str, Any]], bool]:
-        return lambda resource, statement: _by_s3(statement) and fits(resource, statement)
+        return keys.get(resource, False) or _fleet_key(fleet, regions, resource, statement)
 
     return Own(
         f"team {team}",
         NARROW,
         (
             (READ | WRITE, folders),
+            (READ, seen),
             (READ, inside(buckets)),
             (WRITE, inside(written)),
             ({LIST}, lists),
-            ({OPENS}, in_s3(opens)),
-            ({SEALS}, in_s3(seals)),
+            ({OPENS}, _in_s3(opens)),
+            ({SEALS}, _in_s3(seals)),
         ),
     )
 
@@ -161,14 +171,37 @@ def _of_autoscaler(fleet: Fleet, cluster: str) -> Own:
     return Own(f"the autoscaler of {cluster}", GROUPS, ((DESCRIBE_ACTIONS, describes), (SIZES, sizes)))
 
 
-def _fleet_key(fleet: Fleet, resource: str, statement: dict[str, Any]) -> bool:
-    """Any key of a region, of which the alias leaves the fleet bucket's."""
+def _of_recorder(fleet: Fleet, cluster: str) -> Own:
+    """At home elsewhere it has no bucket in S3, and may nothing there."""
+    homes = [name for name in team_storage.regions(fleet) if name == fleet.clusters[cluster].region]
+    arns = [bucket_arn(fleet, home) for home in homes]
+    own, audit = recorder.written(cluster), f"audit/{cluster}/*"
+
+    def below(patterns: list[str]) -> Fits:
+        return lambda resource, _: resource in {f"{arn}/{pattern}" for arn in arns for pattern in patterns}
+
+    def lists(resource: str, statement: dict[str, Any]) -> bool:
+        return resource in arns and _only(statement, "StringLike", "s3:prefix", {*own, audit}.__contains__)
+
+    def keys(resource: str, statement: dict[str, Any]) -> bool:
+        return _fleet_key(fleet, homes, resource, statement)
+
+    may = ((KEEP, below(own)), (READ, below([*own, audit])), ({LIST}, lists), ({OPENS, SEALS}, _in_s3(keys)))
+    return Own(f"the recorder of {cluster}", RECORDS, may)
+
+
+def _fleet_key(fleet: Fleet, regions: list[str], resource: str, statement: dict[str, Any]) -> bool:
+    """Any key of such a region, of which the alias leaves the fleet bucket's."""
     assert fleet.aws is not None
-    every = {f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*" for region in team_storage.regions(fleet)}
-    aliases = set(team_storage.key_aliases(fleet))
+    every = {f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*" for region in regions}
+    aliases = {key_alias(fleet, region) for region in regions}
     return resource in every and _only(
         statement, "ForAnyValue:StringEquals", "kms:ResourceAliases", aliases.__contains__
     )
+
+
+def _in_s3(fits: Fits) -> Fits:
+    return lambda resource, statement: _by_s3(statement) and fits(resource, statement)
 
 
 def _by_s3(statement: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fleet import autoscaler, buckets, issuers, team_storage
+from fleet import autoscaler, buckets, issuers, recorder, team_storage
 from fleet.azure.ids import BLOB_CONTRIBUTOR as WRITER
 from fleet.azure.ids import SECRETS_OFFICER as OFFICER
 from fleet.azure.ids import subscription
@@ -12,6 +12,7 @@ from fleet.model import Fleet
 from fleet.world import World
 
 from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable, unknown_in, values
+from .role_conditions import Told, told
 
 ASSIGNMENT = "azure-native:authorization:RoleAssignment"
 DEFINITION = "azure-native:authorization:RoleDefinition"
@@ -45,6 +46,10 @@ AUDIENCE = "api://AzureADTokenExchange"
 # As whom a cluster's API machines look at scale sets' machines: nothing runs as it.
 JOINING = "system:serviceaccount:kube-system:landbridge-joining"
 NARROW = "Name what is needed: a role for one thing, over one thing"
+RECORDS = (
+    "Take components/addons/azure/recorder_role.py's condition: the cluster's own records, and its audit log to read; "
+    "or team_roles.py's"
+)
 TRUST = "Trust one issuer of the fleet, one service account, one audience"
 
 
@@ -55,6 +60,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
     for item in of_types(found, ASSIGNED):
         yield from _role(item, own)
         yield from _narrow(item, world.fleet)
+        yield from _records(item, world.fleet)
         yield from _assigned(item, own, world.fleet)
     for item in of_types(found, DEFINED):
         yield from _defined(item, world.fleet)
@@ -94,6 +100,32 @@ def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
     ):
         what = f"{SECRETS[role]} opens all that {scope} keeps"
         yield finding(item, "scope", what, "Scope it to one secret: VAULT/secrets/NAME")
+
+
+def _records(item: Item, fleet: Fleet) -> Iterator[Finding]:
+    """A recorder writes what its cluster's pods did, and nothing else; teams read what is about them."""
+    role = str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower()
+    condition, scope = str(item.props.get("condition") or ""), str(item.props.get("scope"))
+    if role not in BLOBS or not any(f"'{place}/" in condition for place in (recorder.RECORDS, recorder.TEAM_RECORDS)):
+        return
+    may = told(condition)
+    if may is None or not any(may.seen <= own.seen and may.changed <= own.changed for own in _owners(fleet, scope)):
+        what = f"the condition is no team's and no recorder's of a cluster at home in {scope}"
+        yield finding(item, "condition", what, RECORDS)
+
+
+def _owners(fleet: Fleet, scope: str) -> Iterator[Told]:
+    """Who has to do with records there, and what each may of blobs."""
+    for team in fleet.teams:
+        folder = f"{team_storage.FOLDER}/{team}/*"
+        yield Told(frozenset((folder, recorder.read_by(team))), frozenset((folder,)))
+    for name, cluster in fleet.clusters.items():
+        if (
+            buckets.in_azure(fleet, cluster.region)
+            and f"/storageAccounts/{buckets.bucket_name(fleet, cluster.region)}/" in scope
+        ):
+            own = recorder.written(name)
+            yield Told(frozenset((*own, f"audit/{name}/*")), frozenset(own))
 
 
 def _of_people(item: Item, role: str, fleet: Fleet) -> bool:
@@ -174,12 +206,14 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
 
 
 def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
-    subjects = {autoscaler.SUBJECT, JOINING, *(team_storage.subject(team) for team in fleet.teams)}
+    teams = (team_storage.subject(team) for team in fleet.teams)
+    subjects = {autoscaler.SUBJECT, recorder.SUBJECT, JOINING, *teams}
     subject, audiences, issuer = (item.props.get(path) for path in ("subject", "audiences", "issuer"))
     if unknown_in(subject):
         yield undecidable(item, "subject")
     elif subject not in subjects:
-        whose = f"no team's {team_storage.ACCOUNT}, not the autoscaler's and not the joining service's"
+        others = "the autoscaler's, the recorder's or the joining service's"
+        whose = f"no team's {team_storage.ACCOUNT}, and not {others}"
         yield finding(item, "subject", f"subject {subject} is {whose}", TRUST)
     if unknown_in(audiences):
         yield undecidable(item, "audiences")

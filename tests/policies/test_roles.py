@@ -5,13 +5,14 @@ from typing import Any
 import pytest
 
 from components.addons.aws import autoscaler_role as aws_autoscaler_role
+from components.addons.aws import recorder_role as aws_recorder_role
 from components.addons.aws import team_roles as aws_team_roles
 from fleet.model import Fleet, TeamBucket
 from fleet.world import World
 from policies.aws.roles import findings
 from policies.reading import UNKNOWN, Finding, Item
 
-from .judging import example
+from .judging import azure, example
 
 KEY = "arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000"
 TEAM, ROLE = "research", "its-role"
@@ -142,4 +143,75 @@ def test_a_cluster_s_autoscaler_sizes_no_other_cluster_s_pools() -> None:
     both = aws_autoscaler_role.trust(fleet, "main")
     both["Statement"] += aws_autoscaler_role.trust(fleet, "next")["Statement"]
     (one,) = judged(found, aws_autoscaler_role.permissions(fleet, "main"), trust=both)
-    assert "not one cluster's cluster-autoscaler" in one.what
+    assert "not one cluster's cluster-autoscaler or recorder" in one.what
+
+
+def recording(found: World, may: Any, cluster: str = "main") -> list[Finding]:
+    return judged(found, may, trust=aws_recorder_role.trust(found.fleet, cluster))
+
+
+def test_it_takes_the_recorder_s_role_as_add_ons_write_it() -> None:
+    found = world()
+    assert recording(found, aws_recorder_role.permissions(found.fleet, "main")) == []
+
+
+HOME = "arn:aws:s3:::example-us-west-2-123456789012"
+ELSEWHERE = "arn:aws:s3:::example-eu-west-1-123456789012"
+FURTHER: dict[str, Any] = {
+    "the audit log to write": lambda records, audit, *_: audit["Action"].append("s3:PutObject"),
+    "the audit log to delete": lambda records, *_: records["Resource"].append(f"{HOME}/audit/main/*"),
+    "another cluster's records": lambda records, *_: records["Resource"].append(f"{HOME}/records/other/*"),
+    "records of every cluster": lambda records, *_: records["Resource"].append(f"{HOME}/team-records/*"),
+    "another cluster's audit log": lambda records, audit, *_: audit["Resource"].append(f"{HOME}/audit/other/*"),
+    "what teams keep": lambda records, audit, *_: audit["Resource"].append(f"{HOME}/teams/research/*"),
+    "another region's bucket": lambda records, *_: records.update(Resource=[f"{ELSEWHERE}/records/main/*"]),
+    "versions": lambda records, *_: records["Action"].append("s3:DeleteObjectVersion"),
+    "a list of everything": lambda records, audit, list_, _: list_.pop("Condition"),
+    "a list of what teams keep": lambda records, audit, list_, _: list_["Condition"]["StringLike"]["s3:prefix"].append(
+        "teams/*"
+    ),
+    "a key by itself": lambda records, audit, list_, keys: keys["Condition"].pop("StringEquals"),
+    "every key of the region": lambda records, audit, list_, keys: keys["Condition"].pop("ForAnyValue:StringEquals"),
+    "another region's key": lambda records, audit, list_, keys: keys.update(
+        Resource=keys["Resource"][0].replace("us-west-2", "eu-west-1")
+    ),
+}
+
+
+@pytest.mark.parametrize("step", FURTHER)
+def test_the_recorder_s_role_goes_no_further(step: str) -> None:
+    found = world()
+    may = aws_recorder_role.permissions(found.fleet, "main")
+    FURTHER[step](*may["Statement"])
+    findings = recording(found, may)
+    assert findings
+    assert all("the recorder of main may" in one.what and "recorder_role.py" in one.remedy for one in findings)
+
+
+def test_nobody_else_writes_records_and_a_recorder_does_nobody_else_s_work() -> None:
+    found = world()
+    may = aws_recorder_role.permissions(found.fleet, "main")
+    assert judged(found, may)
+    assert sizing(found, may)
+    assert recording(found, aws_autoscaler_role.permissions(found.fleet, "main"))
+    assert recording(found, aws_team_roles.permissions(found.fleet, TEAM))
+
+
+def test_a_recorder_of_a_cluster_at_home_elsewhere_has_no_role_here() -> None:
+    known = azure()
+    may = aws_recorder_role.permissions(example().fleet, "main")
+    assert len(recording(known, may)) == len([one for part in may["Statement"] for one in _each(part)])
+
+
+def _each(part: Any) -> list[tuple[str, str]]:
+    return [(action, resource) for action in part["Action"] for resource in part["Resource"]]
+
+
+def test_a_team_reads_what_was_recorded_of_it_and_writes_none_of_it() -> None:
+    found = world()
+    may = aws_team_roles.permissions(found.fleet, TEAM)
+    (records,) = [one for one in may["Statement"] if one["Sid"] == "Records"]
+    assert records["Action"] == ["s3:GetObject"]
+    for change in ({"Action": ["s3:PutObject"]}, {"Resource": [f"{HOME}/team-records/platform/*"]}):
+        wider = {**may, "Statement": [*may["Statement"], {**records, **change}]}
+        assert judged(found, wider), change

@@ -13,7 +13,7 @@ import pulumi_tls as tls
 import pytest
 from pulumi.runtime import rpc
 
-from components.addons.azure.addons import AutoscalerIdentity, TeamIdentities
+from components.addons.azure.addons import AutoscalerIdentity, RecorderIdentity, TeamIdentities
 from components.addons.azure.joining_identity import JoiningIdentity
 from components.control_plane.azure.control_plane import ControlPlane
 from components.control_plane.machines import cluster_spec
@@ -167,6 +167,50 @@ def test_the_autoscaler_s_identity_passes_and_no_other_role_is_over_the_subscrip
     told = judged([*wide, *(one for one in items if one.type != ASSIGNMENT)])
     # Roles that only look at machines may be as wide as that; those that size may not.
     assert len(told["roles"]) == len([one for one in roles if one.name.startswith("pool-")]) > 2
+
+
+def recorder(world: World) -> RecorderIdentity:
+    provider = azure_native.Provider("p", subscription_id="s", tenant_id="t")
+    opts = pulumi.ResourceOptions(providers={"azure-native": provider})
+    return RecorderIdentity("recorder", {"fleet": world.fleet, "cluster": "main"}, opts)
+
+
+def test_the_recorder_s_identity_passes_and_trusts_its_account_alone() -> None:
+    items = registered(recorder)
+    assert judged(items) == {}
+    (trust,) = (one for one in items if one.type.endswith(":FederatedIdentityCredential"))
+    assert trust.props["subject"] == "system:serviceaccount:kube-system:recorder"
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        # What it reads of the audit log it would write as well.
+        ("records/main/*' OR", "audit/main/*' OR"),
+        ("team-records/*/main/*", "team-records/*"),
+        ("records/main/*", "records/other/*"),
+        ("audit/main/*", "teams/*"),
+        ("'records/main/*'", "'*'"),
+        (" AND !(ActionMatches", " OR !(ActionMatches"),
+        ("blobs/delete'", "blobs/move/action'"),
+        ("AND NOT SubOperationMatches{'Blob.List'}", "AND SubOperationMatches{'Blob.List'}"),
+        ("StringLike 'team-records", "StringNotLike 'team-records"),
+    ],
+)
+def test_a_recorder_s_condition_goes_no_further(right: str, wrong: str) -> None:
+    items = registered(recorder)
+    (role,) = (one for one in items if one.type == ASSIGNMENT)
+    assert right in role.props["condition"]
+    wider = role._replace(props={**role.props, "condition": role.props["condition"].replace(right, wrong)})
+    (line,) = judged([wider])["roles"]
+    assert "the condition is no team's and no recorder's of a cluster at home in" in line
+
+
+def test_a_recorder_has_no_other_region_s_bucket() -> None:
+    (role,) = (one for one in registered(recorder) if one.type == ASSIGNMENT)
+    other = role.props["scope"].replace("/storageAccounts/azurealone", "/storageAccounts/elsewhere")
+    assert other != role.props["scope"]
+    assert "no recorder's" in judged([role._replace(props={**role.props, "scope": other})])["roles"][0]
 
 
 def test_the_joining_service_s_identity_passes_and_changes_nothing_anywhere() -> None:
