@@ -27,8 +27,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # In the container.
 HOME = "opt/landbridge"
 # The client of Kubernetes' API is a file by itself: scripts of machines have it, too.
-CODE, PACKAGES = ("services", "fleet", "kube_http.py"), f"{HOME}/packages"
-CODE_SUFFIXES = (".py", ".proto")
+CODE, PACKAGES = ("services", "fleet", "evidence", "kube_http.py"), f"{HOME}/packages"
+# The causes of `evidence` are a table in YAML.
+CODE_SUFFIXES = (".py", ".proto", ".yaml")
 AUTHORITIES, BUNDLE = "usr/share/ca-certificates", "etc/ssl/certs/ca-certificates.crt"
 # Scripts name the interpreter that installed them, and records list scripts.
 INSTALLED_HERE = ("bin/", "RECORD")

@@ -15,7 +15,8 @@ from components.addons.images import SERVICES
 from images import bill, containers, running, services
 from tests.support import images
 
-GOLDEN = Path(__file__).parents[1] / "components/addons/golden/cluster-autoscaler.yaml"
+GOLDEN = Path(__file__).parents[1] / "components/addons/golden"
+ADDONS = ("cluster-autoscaler", "recorder")
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.skipif(os.geteuid() != 0, reason="a bake wants root")]
 
 
@@ -52,8 +53,9 @@ def test_its_bill_has_it(archive: Path) -> None:
 
 
 def test_every_program_that_add_ons_start_in_it_runs_as_nobody(root: Path) -> None:
-    started = set(re.findall(r"- (services\.[\w.]+)\n", GOLDEN.read_text()))
-    assert len(started) >= 3
+    texts = [(GOLDEN / f"{addon}.yaml").read_text() for addon in ADDONS]
+    started = {module for text in texts for module in re.findall(r"- (services\.[\w.]+)\n", text)}
+    assert len(started) >= 4
     for module in started:
         done = python(root, "-m", module, "--help")
         assert (done.returncode, done.stdout[:6]) == (0, "usage:"), (module, done.stderr)
@@ -63,6 +65,11 @@ def test_each_cloud_s_clients_are_in_it(root: Path) -> None:
     """They are loaded only where a cluster has machines in that cloud."""
     done = python(root, "-c", "import services.autoscaler.aws.cloud, services.autoscaler.azure.cloud")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_a_pod_s_end_shows_is_in_it_with_its_table_of_causes(root: Path) -> None:
+    done = python(root, "-c", "from evidence.causes import causes; print(len(causes()))")
+    assert int(done.stdout) > 10, done.stderr
 
 
 def test_it_makes_its_certificates_and_trusts_the_public_authorities(root: Path) -> None:
