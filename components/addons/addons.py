@@ -18,6 +18,7 @@ from . import (
     priorities,
     queues,
     rdma,
+    recorder,
     shares,
     spares,
     teams,
@@ -69,6 +70,7 @@ TABLE: dict[str, AddOn] = {
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
         wanted=autoscaler.wanted,
     ),
+    recorder.ADDON: AddOn(recorder.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON)),
     # Its namespace is JobSet's, too.
     # Kueue looks once for the definition of ProvisioningRequests, which the autoscaler brings.
     kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON, autoscaler.ADDON), wanted=queues.wanted),

@@ -14,7 +14,7 @@ from .autoscaler_settings import priorities, settings
 from .aws import autoscaler_role as aws_autoscaler_role
 from .aws import pod_role as aws_pod_role
 from .azure import pod_role as azure_pod_role
-from .images import AUTOSCALER, SERVICES
+from .images import AUTOSCALER
 from .manifests import (
     Manifest,
     budget,
@@ -28,7 +28,7 @@ from .manifests import (
     rule,
 )
 from .spec import AddOnsSpec
-from .system_pods import NARROW, REPLICAS, system_pod
+from .system_pods import NARROW, REPLICAS, TOKEN, ours, system_pod
 
 ADDON = identity.ACCOUNT
 SETTINGS = "cluster-autoscaler-settings"
@@ -39,8 +39,6 @@ FOLDER, PAIR = CLOUD_CONFIG.rpartition("/")[0], "/run/landbridge/pair"
 FREEZE = "/etc/landbridge/freeze"
 DECISIONS = "/run/landbridge/decisions"
 WEBHOOKS, WEBHOOKS_SECRET = "/etc/landbridge/webhooks", "landbridge-webhooks"
-# Of the pod's service account, where Kubernetes lays it in each container.
-TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 LISTEN, SERVICE_PORT = "127.0.0.1:8086", 8087
 # By the cluster's size, cores and memory: it holds all nodes and pods, and upstream wants a core for 1,000 nodes
 # (FAQ.md, "Service Level Objectives").
@@ -162,7 +160,7 @@ def _in(spec: AddOnsSpec, cloud: Cloud) -> bool:
 
 def _certificates() -> Manifest:
     command = ["python3", "-m", "services.autoscaler.certificates", PAIR]
-    return _ours("certificates", "10m", "64Mi", command, volumeMounts=[{"name": "pair", "mountPath": PAIR}])
+    return ours("certificates", "10m", "64Mi", command, volumeMounts=[{"name": "pair", "mountPath": PAIR}])
 
 
 def _cloud(spec: AddOnsSpec) -> Manifest:
@@ -176,7 +174,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
         env += azure_pod_role.variables(spec.fleet, ADDON)
         mounts.append(azure_pod_role.mount())
         more += azure_pod_role.arguments()
-    return _ours(
+    return ours(
         "cloud",
         "100m",
         # Azure's clients alone take 100 MiB.
@@ -213,7 +211,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
 
 def _notes(spec: AddOnsSpec) -> Manifest:
     """A day of why pods waited: apart from `cloud`, whose answers it must not hold up."""
-    return _ours(
+    return ours(
         "notes",
         "50m",
         "128Mi",
@@ -254,9 +252,3 @@ def _autoscaler(spec: AddOnsSpec) -> Manifest:
 
 def _settings() -> Manifest:
     return {"name": "settings", "mountPath": FOLDER, "readOnly": True}
-
-
-def _ours(name: str, cpu: str, memory: str, command: list[str], **more: object) -> Manifest:
-    """A container of an image that is on the machine, or nowhere."""
-    own = {"imagePullPolicy": "Never", "securityContext": NARROW}
-    return container(name, SERVICES, cpu, memory, command=command, **own, **more)

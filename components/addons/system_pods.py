@@ -5,10 +5,13 @@ from typing import Any
 from components.pools import labels
 
 from .gpu import tolerated
-from .manifests import CLUSTER_CRITICAL, Manifest, apart, chosen, spread
+from .images import SERVICES
+from .manifests import CLUSTER_CRITICAL, Manifest, apart, chosen, container, spread
 
 # One leads, and the other waits for its lease.
 REPLICAS, NOBODY = 2, 65534
+# Of the pod's service account, where Kubernetes lays it in each container.
+TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
 # Of each container.
 NARROW = {
     "allowPrivilegeEscalation": False,
@@ -37,3 +40,9 @@ def system_pod(addon: str, **more: Any) -> Manifest:
         },
         **more,
     }
+
+
+def ours(name: str, cpu: str, memory: str, command: list[str], **more: Any) -> Manifest:
+    """A container of an image that is on the machine, or nowhere."""
+    own = {"imagePullPolicy": "Never", "securityContext": NARROW}
+    return container(name, SERVICES, cpu, memory, command=command, **own, **more)

@@ -47,11 +47,18 @@ AUTOSCALER = (
     "resourceslices",
 )
 
+# Both watch, so that nothing is missed while one moves. What they see is laid down outside the cluster.
+RECORDER = "two clients in the cluster, however large it is"
+
 QUEUES = "one client in the cluster, the leading controller"
 
 # ClusterRole, resource → why.
 ALLOWED = {
     **{("landbridge:cluster-autoscaler", resource): ONE for resource in AUTOSCALER},
+    ("landbridge:recorder", "pods"): f"{RECORDER}: how a pod ended is nowhere else once it is gone",
+    ("landbridge:recorder", "nodes"): f"{RECORDER}: what becomes of a node takes its pods along",
+    ("landbridge:recorder", "events"): f"{RECORDER}: the API server keeps them for an hour",
+    ("landbridge:recorder", "jobs"): f"{RECORDER}: whose pods they are, and when they were given up",
     ("landbridge:kueue", "jobs"): f"{QUEUES}: it knows by them who waits, and whose pods are ready",
     ("landbridge:jobset", "jobs"): f"{QUEUES}: a run's parts are Jobs",
     ("landbridge:jobset", "pods"): f"{QUEUES}: a part of a run follows its first pod, found by labels",

@@ -73,6 +73,8 @@ async def _program(world: World, stack: StackSpec) -> None:
         joining(world, name, azure, provider)
     if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
         addons_azure.autoscaler(world, name, azure, provider)
+    if azure and in_azure(fleet, stack.region):
+        addons_azure.recorder(world, name, azure, provider)
     try:
         AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds

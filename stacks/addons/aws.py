@@ -4,7 +4,7 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.addons.aws.addons import AutoscalerRole, IssuerTrust, RolesArgs, TeamRoles
+from components.addons.aws.addons import AutoscalerRole, IssuerTrust, RecorderRole, RolesArgs, TeamRoles
 from fleet import team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
@@ -33,7 +33,7 @@ async def credential(world: World, stack: StackSpec, plane: ClusterOutputs, clou
 
 
 def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, scales: bool) -> None:
-    """Of teams' pods and, where the cluster scales there, of the autoscaler's."""
+    """Of teams' pods, of the autoscaler's where the cluster scales there, and of the recorder's where its home is."""
     args: RolesArgs = {"fleet": world.fleet, "cluster": cluster}
     opts = ResourceOptions(providers=[cloud])
     if in_azure(world.fleet, stack.region):
@@ -41,3 +41,5 @@ def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, 
     TeamRoles("team-roles", args, opts)
     if scales:
         AutoscalerRole("autoscaler", args, opts)
+    if not in_azure(world.fleet, stack.region):
+        RecorderRole("recorder", args, opts)

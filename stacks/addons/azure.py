@@ -7,9 +7,10 @@ from pulumi import ResourceOptions
 
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.azure import team_pods as azure_team_pods
-from components.addons.azure.addons import AutoscalerIdentity, TeamIdentities
+from components.addons.azure.addons import AutoscalerIdentity, RecorderIdentity, TeamIdentities
 from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.addons.manifests import config_map
+from components.addons.recorder import ADDON as RECORDER
 from components.storage.azure.secrets import secret
 from fleet.buckets import vault_name
 from fleet.team_storage import namespace
@@ -57,6 +58,13 @@ def autoscaler(world: World, cluster: str, cloud: azure.Provider, inside: kubern
     options = ResourceOptions(providers={"azure-native": cloud})
     made = AutoscalerIdentity("autoscaler-azure", {"fleet": world.fleet, "cluster": cluster}, options)
     _named(AUTOSCALER, made.client_id, inside)
+
+
+def recorder(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
+    """Its identity, and in the cluster what its pod names it by. Only of a cluster that is at home in Azure."""
+    options = ResourceOptions(providers={"azure-native": cloud})
+    made = RecorderIdentity("recorder-azure", {"fleet": world.fleet, "cluster": cluster}, options)
+    _named(RECORDER, made.client_id, inside)
 
 
 def _named(addon: str, client_id: pulumi.Output[str], inside: kubernetes.Provider) -> None:

@@ -1,7 +1,7 @@
-"""What add-ons need in AWS: roles of each team's pods and of the autoscaler's, and trust in who vouches for them."""
+"""What add-ons need in AWS: roles of teams' pods and of pods of ours, and trust in who vouches for them."""
 
 import json
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_aws as aws
@@ -10,7 +10,7 @@ from fleet import issuers
 from fleet.model import Fleet
 
 from .. import owners
-from . import autoscaler_role, team_roles
+from . import autoscaler_role, recorder_role, team_roles
 
 
 class RolesArgs(TypedDict):
@@ -41,22 +41,17 @@ class TeamRoles(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:TeamRoles", name, None, opts)
-        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
+        fleet, cluster = args["fleet"], args["cluster"]
         for team in sorted(fleet.teams):
-            role = aws.iam.Role(
+            _role(
+                self,
                 f"team-{team}",
                 name=team_roles.role_name(fleet, cluster, team),
-                assume_role_policy=json.dumps(team_roles.trust(fleet, cluster, team)),
+                trust=team_roles.trust(fleet, cluster, team),
                 description=f"What pods of team {team} may do in S3",
                 tags=owners.of_team(fleet, cluster, team).tags(f"team-{team}"),
-                opts=child,
-            )
-            aws.iam.RolePolicy(
-                f"team-{team}",
-                role=role.name,
-                name="storage",
-                policy=json.dumps(team_roles.permissions(fleet, team)),
-                opts=child,
+                policy="storage",
+                permissions=team_roles.permissions(fleet, team),
             )
         self.register_outputs({})
 
@@ -66,20 +61,58 @@ class AutoscalerRole(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AutoscalerRole", name, None, opts)
-        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
-        role = aws.iam.Role(
+        fleet, cluster = args["fleet"], args["cluster"]
+        _role(
+            self,
             "autoscaler",
             name=autoscaler_role.role_name(fleet, cluster),
-            assume_role_policy=json.dumps(autoscaler_role.trust(fleet, cluster)),
+            trust=autoscaler_role.trust(fleet, cluster),
             description=f"What the autoscaler of {cluster} may do with scaling groups",
             tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
-            opts=child,
-        )
-        aws.iam.RolePolicy(
-            "autoscaler",
-            role=role.name,
-            name="groups",
-            policy=json.dumps(autoscaler_role.permissions(fleet, cluster)),
-            opts=child,
+            policy="groups",
+            permissions=autoscaler_role.permissions(fleet, cluster),
         )
         self.register_outputs({})
+
+
+class RecorderRole(pulumi.ComponentResource):
+    """The role of the recorder of a cluster that is at home in AWS. Its pod names it: see recorder.py."""
+
+    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:RecorderRole", name, None, opts)
+        fleet, cluster = args["fleet"], args["cluster"]
+        _role(
+            self,
+            "recorder",
+            name=recorder_role.role_name(fleet, cluster),
+            trust=recorder_role.trust(fleet, cluster),
+            description=f"What the recorder of {cluster} may do in the fleet bucket",
+            tags=owners.of_cluster(fleet, cluster).tags("recorder"),
+            policy="records",
+            permissions=recorder_role.permissions(fleet, cluster),
+        )
+        self.register_outputs({})
+
+
+def _role(
+    parent: pulumi.Resource,
+    title: str,
+    *,
+    name: str,
+    trust: dict[str, Any],
+    description: str,
+    tags: dict[str, str],
+    policy: str,
+    permissions: dict[str, Any],
+) -> None:
+    """A role with one policy; `title` is what the stack calls both."""
+    child = pulumi.ResourceOptions(parent=parent)
+    role = aws.iam.Role(
+        title,
+        name=name,
+        assume_role_policy=json.dumps(trust),
+        description=description,
+        tags=tags,
+        opts=child,
+    )
+    aws.iam.RolePolicy(title, role=role.name, name=policy, policy=json.dumps(permissions), opts=child)

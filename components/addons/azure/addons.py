@@ -1,6 +1,6 @@
-"""What add-ons need in Azure: identities of each team's pods and of the autoscaler's, and what they may do."""
+"""What add-ons need in Azure: identities of teams' pods and of pods of ours, and what they may do."""
 
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import pulumi
 import pulumi_azure_native as azure
@@ -11,7 +11,7 @@ from fleet.model import Fleet
 
 from .. import owners
 from . import autoscaler_role as role
-from . import team_roles
+from . import recorder_role, team_roles
 
 
 class IdentityArgs(TypedDict):
@@ -26,25 +26,18 @@ class TeamIdentities(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:TeamIdentities", name, None, opts)
-        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
-        region = team_roles.home(fleet, cluster)
+        fleet, cluster = args["fleet"], args["cluster"]
         self.client_ids: dict[str, pulumi.Output[str]] = {}
         for team in sorted(fleet.teams):
-            identity = azure.managedidentity.UserAssignedIdentity(
+            identity = _identity(
+                self,
                 f"team-{team}",
-                resource_name_=team_roles.identity_name(fleet, cluster, team),
-                resource_group_name=resource_group(fleet, region),
-                location=region,
+                args,
+                name=team_roles.identity_name(fleet, cluster, team),
+                region=team_roles.home(fleet, cluster),
                 tags=owners.of_team(fleet, cluster, team).tags(f"team-{team}"),
-                opts=child,
-            )
-            azure.managedidentity.FederatedIdentityCredential(
-                f"team-{team}",
-                federated_identity_credential_resource_name="pods",
-                resource_name_=identity.name,
-                resource_group_name=resource_group(fleet, region),
-                opts=child,
-                **team_roles.federation(fleet, cluster, team),
+                federation=team_roles.federation(fleet, cluster, team),
+                credential="pods",
             )
             for grant in team_roles.grants(fleet, cluster, team):
                 assigned(f"team-{team}-{grant.region}", Assignment(*grant[1:]), identity, self)
@@ -58,22 +51,15 @@ class AutoscalerIdentity(pulumi.ComponentResource):
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AutoscalerIdentity", name, None, opts)
         fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
-        region = role.home(fleet, cluster)
-        identity = azure.managedidentity.UserAssignedIdentity(
+        identity = _identity(
+            self,
             "autoscaler",
-            resource_name_=role.identity_name(fleet, cluster),
-            resource_group_name=resource_group(fleet, region),
-            location=region,
+            args,
+            name=role.identity_name(fleet, cluster),
+            region=role.home(fleet, cluster),
             tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
-            opts=child,
-        )
-        azure.managedidentity.FederatedIdentityCredential(
-            "autoscaler",
-            federated_identity_credential_resource_name="autoscaler",
-            resource_name_=identity.name,
-            resource_group_name=resource_group(fleet, region),
-            opts=child,
-            **role.federation(fleet, cluster),
+            federation=role.federation(fleet, cluster),
+            credential="autoscaler",
         )
         definitions = {kind: self._definition(fleet, cluster, kind, child) for kind in role.ROLES}
         for grant in role.grants(fleet, cluster):
@@ -100,3 +86,52 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             permissions=[{"actions": role.ROLES[kind], "not_actions": []}],
             opts=child,
         )
+
+
+class RecorderIdentity(pulumi.ComponentResource):
+    """Of a cluster that is at home in Azure. `client_id` is what its pod names it by: see recorder.py."""
+
+    def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:RecorderIdentity", name, None, opts)
+        fleet, cluster = args["fleet"], args["cluster"]
+        identity = _identity(
+            self,
+            "recorder",
+            args,
+            name=recorder_role.identity_name(fleet, cluster),
+            region=fleet.clusters[cluster].region,
+            tags=owners.of_cluster(fleet, cluster).tags("recorder"),
+            federation=recorder_role.federation(fleet, cluster),
+            credential="recorder",
+        )
+        grant = recorder_role.grant(fleet, cluster)
+        assigned(f"recorder-{grant.region}", Assignment(*grant[1:]), identity, self)
+        self.client_id = identity.client_id
+        self.register_outputs({})
+
+
+def _identity(
+    parent: pulumi.Resource,
+    title: str,
+    args: IdentityArgs,
+    *,
+    name: str,
+    region: str,
+    tags: dict[str, str],
+    federation: dict[str, Any],
+    credential: str,
+) -> azure.managedidentity.UserAssignedIdentity:
+    """In a region's resource group, with whose tokens it takes; `title` is what the stack calls both."""
+    group, child = resource_group(args["fleet"], region), pulumi.ResourceOptions(parent=parent)
+    made = azure.managedidentity.UserAssignedIdentity(
+        title, resource_name_=name, resource_group_name=group, location=region, tags=tags, opts=child
+    )
+    azure.managedidentity.FederatedIdentityCredential(
+        title,
+        federated_identity_credential_resource_name=credential,
+        resource_name_=made.name,
+        resource_group_name=group,
+        opts=child,
+        **federation,
+    )
+    return made

@@ -1,0 +1,125 @@
+"""The recorder: lays down outside the cluster what was seen of pods, runs, nodes and events, for who asks later why.
+
+Two replicas on two system machines, which both watch and both write: what one misses while it moves, the other has.
+"""
+
+from components.storage.azure.spec import CONTAINER
+from components.storage.places import AUDIT
+from fleet import autoscaler, recorder
+from fleet.buckets import bucket_name, in_azure
+
+from . import autoscaler_notes, jobset, queues
+from .aws import pod_role as aws_pod_role
+from .aws import recorder_role as aws_recorder_role
+from .azure import pod_role as azure_pod_role
+from .manifests import Manifest, budget, chosen, compact, config_map, deployment, get, rights, rule
+from .spec import AddOnsSpec
+from .system_pods import REPLICAS, TOKEN, ours, system_pod
+
+ADDON = recorder.ACCOUNT
+SETTINGS, FOLDER = "recorder-settings", "/etc/landbridge"
+# Its metrics and its health: one that no other program of ours has.
+PORT = 8089
+GRACE_SECONDS = 30
+# By the cluster's size, cores and memory: it knows all pods, and what it has not laid down yet.
+ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "256Mi"), "large": ("300m", "768Mi")}
+LOOK = ("get", "list", "watch")
+POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    config = {"settings.json": compact(settings(spec))}
+    return [
+        *rights(ADDON, ADDON, everywhere(spec), here(spec)),
+        config_map(SETTINGS, ADDON, config),
+        # No `up` waits for it: what runs goes on without it.
+        deployment(ADDON, ADDON, REPLICAS, pod(spec), config, hosts=True),
+        budget(ADDON, ADDON, chosen(ADDON, ADDON)),
+    ]
+
+
+def everywhere(spec: AddOnsSpec) -> list[Manifest]:
+    """Its rights in the whole cluster, which change nothing."""
+    runs = [rule(jobset.GROUP, ["jobsets"], "list", "watch"), rule(queues.GROUP, ["workloads"], "list", "watch")]
+    return [
+        rule("", ["pods", "nodes", "events"], *LOOK),
+        # The last lines of what has failed.
+        rule("", ["pods/log"], "get"),
+        rule("batch", ["jobs"], "list", "watch"),
+        # Without queues the cluster has no such kinds.
+        *(runs if queues.wanted(spec) else []),
+    ]
+
+
+def here(spec: AddOnsSpec) -> list[Manifest]:
+    """Its rights in kube-system: the autoscaler's notes, by name."""
+    notes = {**rule("", ["configmaps"], "get"), "resourceNames": autoscaler_notes.names()}
+    return [notes] if autoscaler.wanted(spec.fleet, spec.cluster.name) else []
+
+
+def settings(spec: AddOnsSpec) -> Manifest:
+    name = spec.cluster.name
+    return {
+        "cluster": name,
+        "into": into(spec),
+        "teams": sorted(spec.fleet.teams),
+        # Whether there are JobSets and Kueue's workloads to be watched.
+        "queues": queues.wanted(spec),
+        "audit": f"{AUDIT}/{name}/",
+    }
+
+
+def into(spec: AddOnsSpec) -> str:
+    """The fleet bucket of the cluster's home region."""
+    bucket = bucket_name(spec.fleet, spec.cluster.region)
+    return f"https://{bucket}.blob.core.windows.net/{CONTAINER}" if _in_azure(spec) else f"s3://{bucket}"
+
+
+def pod(spec: AddOnsSpec) -> Manifest:
+    # Of the home's cloud alone, for it writes nowhere else.
+    token = azure_pod_role.volume(ADDON) if _in_azure(spec) else aws_pod_role.volume()
+    return system_pod(
+        ADDON,
+        terminationGracePeriodSeconds=GRACE_SECONDS,
+        containers=[_container(spec)],
+        volumes=[{"name": "settings", "configMap": {"name": SETTINGS}}, token],
+    )
+
+
+def _in_azure(spec: AddOnsSpec) -> bool:
+    return in_azure(spec.fleet, spec.cluster.region)
+
+
+def _container(spec: AddOnsSpec) -> Manifest:
+    cpu, memory = ASKED[spec.fleet.clusters[spec.cluster.name].size]
+    alive = get(PORT, "/healthz", "")
+    if _in_azure(spec):
+        known, mount, more = (
+            azure_pod_role.variables(spec.fleet, ADDON),
+            azure_pod_role.mount(),
+            azure_pod_role.arguments(),
+        )
+    else:
+        role = aws_recorder_role.role_arn(spec.fleet, spec.cluster.name)
+        known, mount, more = aws_pod_role.variables(spec, role), aws_pod_role.mount(), []
+    return ours(
+        ADDON,
+        cpu,
+        memory,
+        [
+            "python3",
+            "-m",
+            "services.recorder",
+            f"--settings={FOLDER}/settings.json",
+            f"--replica=$({POD_NAME['name']})",
+            f"--account={TOKEN}",
+            f"--metrics=:{PORT}",
+            *more,
+        ],
+        env=[POD_NAME, *known],
+        ports=[{"name": "metrics", "containerPort": PORT}],
+        # Python takes seconds to come up on a busy machine.
+        startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
+        livenessProbe={**alive, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        volumeMounts=[{"name": "settings", "mountPath": FOLDER, "readOnly": True}, mount],
+    )
