@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pytest
 
-from components.addons import autoscaler
+from components.addons import autoscaler, recorder
 from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.network.azure.spec import network_spec
 from components.storage.azure import secrets
@@ -132,6 +132,14 @@ def test_the_autoscaler_has_a_role_and_an_identity_and_its_pod_the_identity_s_nu
         about = clouds.of("kubernetes:core/v1:ConfigMap")[identity(autoscaler.ADDON)]
         assert about["data"] == {CLIENT_ID: "the-client"}
         assert about["metadata"]["namespace"] == "kube-system"
+
+
+def test_the_recorder_has_rights_in_the_home_s_cloud_alone(main: Clouds, south: Clouds) -> None:
+    for clouds, in_azure in ((main, False), (south, True)):
+        assert ("recorder" in clouds.of("aws:iam/role:Role")) != in_azure
+        assert ("recorder" in clouds.of("azure-native:managedidentity:UserAssignedIdentity")) == in_azure
+        assert (identity(recorder.ADDON) in clouds.of("kubernetes:core/v1:ConfigMap")) == in_azure
+    assert south.of("kubernetes:core/v1:ConfigMap")[identity(recorder.ADDON)]["data"] == {CLIENT_ID: "the-client"}
 
 
 def test_who_is_at_home_in_azure_has_aws_trust_its_issuer(world: World, main: Clouds, south: Clouds) -> None:

@@ -74,7 +74,10 @@ def client(root: Client, fleet: Fleet) -> Client:
         rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}}
         s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration={"Rules": [rule]})
         s3.put_bucket_policy(Bucket=name, Policy=json.dumps(storage.bucket_policy(fleet, region)))
-        for place in ("teams/research/a", "teams/platform/a", "teams/research-two/a", "example/main/a"):
+        for place in (
+            *("teams/research/a", "teams/platform/a", "teams/research-two/a", "example/main/a"),
+            *("team-records/research/main/a", "team-records/platform/main/a", "records/main/a"),
+        ):
             s3.put_object(Bucket=name, Key=place, Body=b"1", ServerSideEncryption="aws:kms", SSEKMSKeyId=key)
     for name in ("corpus", "scratch"):
         make("s3").create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
@@ -125,7 +128,25 @@ def test_a_pod_has_its_team_s_folder_in_every_region(region: str, as_pod: Client
     s3.delete_object(Bucket=name, Key="teams/research/runs/b")
 
 
-@pytest.mark.parametrize("key", ["teams/platform/a", "teams/research-two/a", "example/main/a"])
+def test_a_pod_reads_what_was_recorded_of_its_team_and_writes_none_of_it(as_pod: Client) -> None:
+    s3, key = as_pod("s3"), "team-records/research/main/a"
+    assert s3.get_object(Bucket=HOME, Key=key)["Body"].read() == b"1"
+    assert s3.list_objects_v2(Bucket=HOME, Prefix="team-records/research/")["KeyCount"] == 1
+    assert refused(s3.put_object, Bucket=HOME, Key=key, Body=b"2") == "AccessDenied"
+    assert refused(s3.delete_object, Bucket=HOME, Key=key) == "AccessDenied"
+    assert refused(s3.list_objects_v2, Bucket=HOME, Prefix="team-records/") == "AccessDenied"
+
+
+OTHERS = [
+    "teams/platform/a",
+    "teams/research-two/a",
+    "example/main/a",
+    "team-records/platform/main/a",
+    "records/main/a",
+]
+
+
+@pytest.mark.parametrize("key", OTHERS)
 def test_a_pod_has_nothing_else_of_the_fleet_bucket(key: str, as_pod: Client) -> None:
     s3 = as_pod("s3")
     assert refused(s3.get_object, Bucket=HOME, Key=key) == "AccessDenied"

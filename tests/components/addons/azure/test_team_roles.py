@@ -1,15 +1,10 @@
 """Teams' identities in Azure: admission on the real API server, and rights as the local Azure judges them."""
 
-import uuid
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from azure.core.exceptions import HttpResponseError
-from azure.mgmt.authorization import AuthorizationManagementClient
-from azure.mgmt.msi import ManagedServiceIdentityClient
-from azure.mgmt.storage import StorageManagementClient
-from azure.storage.blob import BlobServiceClient
 
 from components.addons import pod_tokens
 from components.addons.aws import team_pods as aws_team_pods
@@ -20,13 +15,14 @@ from components.addons.azure.team_pods import FOLDER, VOLUME
 from components.addons.spec import AddOnsSpec
 from fleet import issuers, team_storage
 from tests.components.addons import bed
+from tests.components.addons.azure import stored
 from tests.components.addons.azure.test_addons import SOUTH, spec_of
 from tests.components.addons.test_tolerations import until
 from tests.local.azure.conftest import azure, group  # noqa: F401
-from tests.local.azure.support import SUBSCRIPTION, GivenToken, LocalAzure
+from tests.local.azure.support import LocalAzure
 from tests.support.apiserver import Server, server
 
-SPACE = "team-research"
+SPACE, RECORD = "team-research", "team-records/research/main/a"
 
 
 @pytest.fixture(scope="module")
@@ -98,33 +94,9 @@ def test_identities_are_of_one_account_of_one_cluster_and_stand_where_that_is(ma
 
 @pytest.fixture
 def container(azure: LocalAzure, group: str) -> Any:  # noqa: F811
-    """The fleet's, as a team's identity sees it, with a blob of the team's and one of another's."""
-    name = f"t{uuid.uuid4().hex[:16]}"
-    about = {"location": SOUTH, "kind": "StorageV2", "sku": {"name": "Standard_ZRS"}}
-    storage = azure.client(StorageManagementClient)
-    storage.storage_accounts.begin_create(group, name, about).result()
-    made = storage.blob_containers.create(group, name, "fleet", {})
-    identity = azure.client(ManagedServiceIdentityClient).user_assigned_identities.create_or_update(
-        group, "team", {"location": SOUTH}
-    )
-    definitions = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions"
-    properties = {
-        "roleDefinitionId": f"{definitions}/{team_roles.CONTRIBUTOR}",
-        "principalId": identity.principal_id,
-        "principalType": "ServicePrincipal",
-        "condition": team_roles.condition("research"),
-        "conditionVersion": "2.0",
-    }
-    roles = azure.client(AuthorizationManagementClient).role_assignments
-    roles.create(made.id, str(uuid.uuid4()), {"properties": properties})
-    token = azure.own("token", {"identity": identity.id, "resource": "https://storage.azure.com/"}, "POST")
-    key = storage.storage_accounts.list_keys(group, name).keys_property[0].value
-    url = f"https://{name}.blob.core.windows.net"
-    owner = BlobServiceClient(url, {"account_name": name, "account_key": key}, transport=azure.transport())
-    for path in ("teams/research/a", "teams/other/a", "teams/research-2/a"):
-        owner.get_blob_client("fleet", path).upload_blob(b"1")
-    theirs = BlobServiceClient(url, GivenToken(token["access_token"]), transport=azure.transport())
-    return theirs.get_container_client("fleet")
+    """The fleet's, as a team's identity sees it, with blobs of the team's and of others."""
+    paths = ("teams/research/a", "teams/other/a", "teams/research-2/a", RECORD, "team-records/other/main/a")
+    return stored.container(azure, group, team_roles.condition("research"), paths)
 
 
 def test_a_team_reads_writes_lists_and_deletes_in_its_own_folder_alone(container: Any) -> None:
@@ -132,11 +104,17 @@ def test_a_team_reads_writes_lists_and_deletes_in_its_own_folder_alone(container
     assert container.download_blob("teams/research/a").readall() == b"1"
     assert [one.name for one in container.list_blobs("teams/research/")] == ["teams/research/a", "teams/research/b"]
     container.delete_blob("teams/research/b")
+    assert container.download_blob(RECORD).readall() == b"1", "what was recorded of it"
+    assert [one.name for one in container.list_blobs("team-records/research/")] == [RECORD]
     for act in (
         lambda: container.upload_blob("teams/other/b", b"2"),
         lambda: container.upload_blob("teams/research-2/b", b"2"),
         lambda: container.download_blob("teams/other/a").readall(),
         lambda: container.delete_blob("teams/research-2/a"),
+        lambda: container.upload_blob(RECORD, b"2", overwrite=True),
+        lambda: container.delete_blob(RECORD),
+        lambda: container.download_blob("team-records/other/main/a").readall(),
+        lambda: list(container.list_blobs("team-records/")),
         lambda: list(container.list_blobs("teams/")),
         lambda: list(container.list_blobs()),
     ):
