@@ -35,6 +35,15 @@ class Observation(NamedTuple):
         return json.dumps(self.as_json(), sort_keys=True, ensure_ascii=False)
 
 
+def read_line(line: str | bytes) -> Observation:
+    """Raises ValueError for what is none."""
+    try:
+        found = json.loads(line)
+        return Observation(**{**found, "at": moment(found["at"])})
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"no observation: {error}") from None
+
+
 def about(thing: Json, kind: str) -> str:
     """Of an object of Kubernetes."""
     meta = thing["metadata"]

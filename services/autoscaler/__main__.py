@@ -7,15 +7,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import grpc
-import prometheus_client
+
+from services.azure.identity import replaced
+from services.pages import watched
 
 from . import clouds, decisions, nodes, settings
-from .azure.identity import replaced
 from .freeze import frozen
 from .rehearsal import rehearsed
 from .scaling import Scaling
@@ -79,32 +78,6 @@ def credentials(pair: Path) -> grpc.ServerCredentials:
     """Whoever calls must have the pair's own client certificate. Raises OSError."""
     chain = [((pair / "server.key").read_bytes(), (pair / "server.crt").read_bytes())]
     return grpc.ssl_server_credentials(chain, (pair / "ca.crt").read_bytes(), require_client_auth=True)
-
-
-def watched(address: str) -> ThreadingHTTPServer:
-    """A server of /metrics and /healthz. Raises OSError."""
-    host, _, port = address.rpartition(":")
-    server = ThreadingHTTPServer((host, int(port)), Watched)
-    threading.Thread(target=server.serve_forever, name="metrics", daemon=True).start()
-    return server
-
-
-PAGES: dict[str, Callable[[], bytes]] = {"/healthz": lambda: b"ok\n", "/metrics": prometheus_client.generate_latest}
-
-
-class Watched(BaseHTTPRequestHandler):
-    """It answers, hence it lives: whether clouds answer is no reason to start it anew."""
-
-    def do_GET(self) -> None:
-        made = PAGES.get(self.path)
-        body = made() if made else None
-        self.send_response(404 if body is None else 200)
-        self.send_header("Content-Length", str(len(body or b"")))
-        self.end_headers()
-        self.wfile.write(body or b"")
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Not a line a look."""
 
 
 if __name__ == "__main__":

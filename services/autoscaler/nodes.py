@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from kube_http import Answer
+from services.kube import kube
 
 from . import metrics
-from .kube import kube
 
 TABLE = "application/json;as=Table;g=meta.k8s.io;v=v1"
 # From the API server's own memory, without the objects.

@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 from kube_http import Answer
+from services.kube import ACCOUNT, kube
 
 from . import settings
 from .backoffs import Backoffs, seconds
-from .kube import ACCOUNT, kube
 from .recorder import Names, Owners, Recorder
 
 # A look takes at most this share of its time: thousands of pods are looked at less often.

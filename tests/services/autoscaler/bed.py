@@ -22,8 +22,8 @@ from fleet.autoscaler import CLUSTER_TAG
 from fleet.world import World, current
 from local.providers.host import free_port
 from services.autoscaler import certificates
-from services.autoscaler.kube import HOST, PORT
 from services.autoscaler.protocol import messages, services
+from services.kube import HOST, PORT
 from tests.components.links.bed import example_in_aws
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import asker, clients

@@ -8,9 +8,9 @@ import pytest
 
 from services.autoscaler import nodes
 from services.autoscaler.group import NotPossibleError
-from services.autoscaler.kube import HOST, PORT
 from services.autoscaler.nodes import Nodes, NodesError, stop
 from services.autoscaler.scaling import Scaling
+from services.kube import HOST, PORT
 from tests.services.autoscaler.bed import account
 from tests.services.autoscaler.test_scaling import Cloud, clouds, grown, settings
 from tests.support.apiserver import Authority, Server, server

@@ -14,8 +14,8 @@ from landbridge.autoscaler import notes as day_notes
 from landbridge.cluster.kube import Kube as CommandLine
 from services.autoscaler import decisions, hours
 from services.autoscaler.backoffs import Backoffs, written
-from services.autoscaler.kube import kube as as_account
 from services.autoscaler.recorder import NOBODY, Names, Owners, Recorder
+from services.kube import kube as as_account
 from tests.components.addons.bed import Applying
 from tests.components.addons.cloud import token
 from tests.services.autoscaler.slack import Slack

@@ -12,8 +12,8 @@ import pytest
 from components.pools import node_template
 from components.pools.spec import pool_spec
 from services.autoscaler.__main__ import LOOK_SECONDS
-from services.autoscaler.azure import identity as azure_identity
 from services.autoscaler.protocol import messages
+from services.azure import identity as azure_identity
 from tests.components.pools.joining_client import eventually
 from tests.local.aws.conftest import served
 from tests.services.autoscaler import bed

@@ -1,0 +1,83 @@
+"""Brings what was seen to the fleet bucket, and keeps it as long as that is away."""
+
+import sys
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+
+from .book import Book
+from .contact import Contact
+from .errors import StoreError
+from .metrics import parts_sent, unsent_bytes, written_until_seconds
+from .parts import Part, Span, gap, parts
+from .settings import Settings
+from .store import Store
+
+# Even when nothing happens: so that readers know that nothing did.
+QUIET_SECONDS = 600.0
+# Packed: a day and more of a busy cluster.
+MOST_UNSENT_BYTES = 64 * 2**20
+FULL = "the bucket was away for so long that not all of it could be kept"
+
+
+class Writing:
+    """One thread calls it."""
+
+    def __init__(
+        self,
+        book: Book,
+        contact: Contact,
+        store: Store,
+        settings: Settings,
+        replica: str,
+        on_node: Callable[[str], Collection[str]],
+        begun: float,
+        most_unsent_bytes: int = MOST_UNSENT_BYTES,
+    ) -> None:
+        self.book, self.contact, self.store, self.settings = book, contact, store, settings
+        self.replica, self.on_node, self.most = replica, on_node, most_unsent_bytes
+        self.until, self.named = begun, 0.0
+        self.unsent: deque[Part] = deque()
+        self.why = ""
+
+    def step(self, now: float, *, last: bool = False) -> None:
+        """Never raises for a bucket that is away: the next step goes on."""
+        until, taken = self.contact.until(now), self.book.take()
+        if taken.seen or until - self.until >= QUIET_SECONDS or last:
+            seen = [*taken.seen]
+            if taken.lost:
+                seen.append(gap(Span(self.until, until), self.replica, "more happened than could be kept"))
+            span = Span(self.until, max(self.until, until))
+            cluster, teams = self.settings.cluster, self.settings.teams
+            # Names tell whole seconds, and no part takes the place of another.
+            self.named = max(now, self.named + 1)
+            self._keep(parts(seen, span, self.named, cluster, self.replica, teams, self.on_node))
+            self.until = span.until
+        self._send()
+
+    def _keep(self, made: Sequence[Part]) -> None:
+        """What goes is the oldest: no part tells of its time then, which readers see."""
+        self.unsent.extend(made)
+        while sum(len(one.data) for one in self.unsent) > self.most and len(self.unsent) > 1:
+            self.unsent.popleft()
+            self._say(FULL)
+
+    def _send(self) -> None:
+        try:
+            while self.unsent:
+                self.store.put(self.unsent[0].key, self.unsent[0].data)
+                self.unsent.popleft()
+                parts_sent.inc()
+        except StoreError as error:
+            self._say(str(error))
+        else:
+            if self.why:
+                self._say("")
+        unsent_bytes.set(sum(len(one.data) for one in self.unsent))
+        written_until_seconds.set(self.until)
+
+    def _say(self, why: str) -> None:
+        """Once for all tries with one answer."""
+        if why != self.why:
+            sys.stderr.write(f"recorder: {why or 'what had waited is in the bucket'}\n")
+            sys.stderr.flush()
+        self.why = why

@@ -1,0 +1,250 @@
+"""What is written, where, and of which time it tells; what waits while the bucket or the API server is away."""
+
+import gzip
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from evidence.observation import Observation, moment, read_line
+from services.recorder.audit_log import AuditLog
+from services.recorder.book import Book
+from services.recorder.contact import Contact
+from services.recorder.day_files import DayFiles
+from services.recorder.errors import StoreError
+from services.recorder.settings import Settings
+from services.recorder.where import LATELY_SECONDS, Where
+from services.recorder.writing import QUIET_SECONDS, Writing
+
+AT = moment("2026-11-28T10:00:00Z")
+TOLD = Settings("main", "s3://example", ["vision", "speech"], queues=True, audit=["audit/main/api-0/"])
+ALL, VISION, SPEECH = "records/main/", "team-records/vision/main/", "team-records/speech/main/"
+
+
+class Memory:
+    """A bucket."""
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+        self.away = False
+
+    def _there(self) -> None:
+        if self.away:
+            raise StoreError("PutObject s3://example/x: it does not answer")
+
+    def put(self, key: str, data: bytes) -> None:
+        self._there()
+        self.objects[key] = data
+
+    def put_new(self, key: str, data: bytes) -> bool:
+        self._there()
+        if key in self.objects:
+            return False
+        self.objects[key] = data
+        return True
+
+    def get(self, key: str) -> bytes:
+        self._there()
+        return self.objects[key]
+
+    def listed(self, prefix: str) -> list[str]:
+        self._there()
+        return sorted(key for key in self.objects if key.startswith(prefix))
+
+    def delete(self, key: str) -> None:
+        self._there()
+        del self.objects[key]
+
+    def seen(self, below: str) -> list[Observation]:
+        lines = [line for key in self.listed(below) for line in gzip.decompress(self.objects[key]).splitlines()]
+        return [read_line(line) for line in lines]
+
+
+class Bed:
+    def __init__(self, **more: Any) -> None:
+        self.book, self.contact, self.store = Book(), Contact(), Memory()
+        self.where = Where(lambda: AT)
+        self.writing = Writing(self.book, self.contact, self.store, TOLD, "recorder-1", self.where.spaces, AT, **more)
+
+    def saw(self, about: str, code: str = "exited", at: float = AT, text: str = "") -> None:
+        self.book.add(Observation(at, "kubelet", about, code, text))
+
+
+def abouts(seen: Sequence[Observation]) -> list[str]:
+    return sorted(one.about for one in seen if one.code not in ("watched", "gap"))
+
+
+def spans(seen: Sequence[Observation], code: str = "watched") -> list[tuple[float, float]]:
+    return [(moment(one.facts["since"]) - AT, moment(one.facts["until"]) - AT) for one in seen if one.code == code]
+
+
+def test_each_team_has_its_own_and_operators_have_all() -> None:
+    bed = Bed()
+    for about in ("pod/team-vision/a", "pod/team-speech/b", "pod/kube-system/c", "jobset/team-vision/run"):
+        bed.saw(about)
+    bed.writing.step(AT + 60)
+    assert abouts(bed.store.seen(ALL)) == [
+        "jobset/team-vision/run",
+        "pod/kube-system/c",
+        "pod/team-speech/b",
+        "pod/team-vision/a",
+    ]
+    assert abouts(bed.store.seen(VISION)) == ["jobset/team-vision/run", "pod/team-vision/a"]
+    assert abouts(bed.store.seen(SPEECH)) == ["pod/team-speech/b"]
+    assert sorted(bed.store.objects) == [
+        f"{folder}2026-11-28/100100-recorder-1.jsonl.gz" for folder in (ALL, SPEECH, VISION)
+    ]
+
+
+def test_what_a_node_did_is_told_to_those_with_pods_there() -> None:
+    bed = Bed()
+    pod = {"metadata": {"uid": "u1", "namespace": "team-vision"}, "spec": {"nodeName": "gpu-1"}}
+    bed.where.pod(pod)
+    bed.saw("node/gpu-1", "rebooted")
+    bed.writing.step(AT + 60)
+    assert (abouts(bed.store.seen(VISION)), abouts(bed.store.seen(SPEECH))) == (["node/gpu-1"], [])
+    bed.where.pod_left(pod)
+    assert bed.where.spaces("gpu-1") == {"team-vision"}, "lately"
+    bed.where.now = lambda: AT + LATELY_SECONDS + 1
+    assert bed.where.spaces("gpu-1") == set()
+
+
+def test_parts_tell_of_all_time_without_a_gap() -> None:
+    bed = Bed()
+    for n, busy in ((1, True), (2, False), (11, False), (12, True)):
+        if busy:
+            bed.saw("pod/team-vision/a", text=str(n))
+        bed.writing.step(AT + n * 60)
+    assert spans(bed.store.seen(ALL)) == [(0, 60), (60, 11 * 60), (11 * 60, 12 * 60)]
+    assert QUIET_SECONDS == 600
+
+
+def test_while_the_api_server_is_silent_nothing_is_said_of_that_time() -> None:
+    bed = Bed()
+    bed.contact.begins("/pods", AT)
+    bed.contact.heard("/pods", AT + 50)
+    bed.contact.broke("/pods")
+    bed.saw("pod/team-vision/a")
+    bed.writing.step(AT + 60)
+    bed.saw("pod/team-vision/b")
+    bed.writing.step(AT + 120)
+    bed.contact.heard("/pods", AT + 170)
+    bed.saw("pod/team-vision/c")
+    bed.writing.step(AT + 180)
+    assert spans(bed.store.seen(ALL)) == [(0, 50), (50, 50), (50, 180)], "filled in when it answered again"
+    assert len(bed.store.listed(ALL)) == 3
+
+
+def test_a_bucket_that_is_away_has_all_afterwards(capsys: pytest.CaptureFixture[str]) -> None:
+    bed = Bed()
+    bed.store.away = True
+    for n in range(10):
+        bed.saw(f"pod/team-vision/{n}")
+        bed.writing.step(AT + 60 * (n + 1))
+    assert bed.store.objects == {}
+    bed.store.away = False
+    bed.writing.step(AT + 660)
+    assert abouts(bed.store.seen(VISION)) == [f"pod/team-vision/{n}" for n in range(10)]
+    assert spans(bed.store.seen(VISION)) == [(60 * n, 60 * (n + 1)) for n in range(10)]
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "recorder: PutObject s3://example/x: it does not answer",
+        "recorder: what had waited is in the bucket",
+    ]
+
+
+def test_what_finds_no_room_is_a_gap() -> None:
+    bed = Bed(most_unsent_bytes=2000)
+    bed.store.away = True
+    for n in range(30):
+        bed.saw(f"pod/team-vision/{n}")
+        bed.writing.step(AT + 60 * (n + 1))
+    bed.store.away = False
+    bed.writing.step(AT + 60 * 31)
+    kept = spans(bed.store.seen(ALL))
+    assert kept[-1] == (29 * 60, 30 * 60)
+    assert 0 < len(kept) < 10, "the oldest went, and nothing tells of their time"
+
+
+def test_a_book_that_is_full_says_so() -> None:
+    bed = Bed()
+    bed.book.most = 3
+    for n in range(5):
+        bed.saw(f"pod/team-vision/{n}")
+    bed.writing.step(AT + 60)
+    assert len(abouts(bed.store.seen(VISION))) == 3
+    assert spans(bed.store.seen(VISION), "gap") == [(0, 60)]
+
+
+def test_a_day_becomes_one_file_with_each_line_once() -> None:
+    store = Memory()
+    for replica in ("a", "b"):
+        bed = Bed()
+        bed.store, bed.writing.store, bed.writing.replica = store, store, replica
+        bed.saw("pod/team-vision/a")
+        bed.writing.step(AT + 60)
+    before = store.seen(ALL)
+    midnight = moment("2026-11-29T00:00:00Z")
+    days = DayFiles(store, [ALL, VISION])
+    days.step(midnight + 60)
+    assert len(store.listed(ALL)) == 2, "parts may come late"
+    days.step(midnight + 3600)
+    assert store.listed(ALL) == ["records/main/2026-11-28.jsonl.gz"]
+    assert store.listed(VISION) == ["team-records/vision/main/2026-11-28.jsonl.gz"]
+    assert len(store.listed(SPEECH)) == 2, "of another's folder nothing is touched"
+    assert len(store.seen(ALL)) == len(before) - 1
+    assert {one.line() for one in store.seen(ALL)} == {one.line() for one in before}
+
+
+def test_a_day_that_has_its_file_keeps_it() -> None:
+    store = Memory()
+    bed = Bed()
+    bed.store, bed.writing.store = store, store
+    bed.saw("pod/team-vision/a")
+    bed.writing.step(AT + 60)
+    store.objects["records/main/2026-11-28.jsonl.gz"] = b"made by the other"
+    DayFiles(store, [ALL]).step(moment("2026-11-29T01:00:00Z"))
+    assert store.objects["records/main/2026-11-28.jsonl.gz"] == b"made by the other"
+    assert len(store.listed("records/main/2026-11-28/")) == 1, "late parts are read beside it"
+
+
+def entry(verb: str, user: str, name: str = "train-0", **what: str) -> str:
+    import json
+
+    told = {"resource": "pods", "namespace": "team-vision", "name": name, "uid": "u1", **what}
+    return json.dumps(
+        {
+            "verb": verb,
+            "user": {"username": user},
+            "sourceIPs": ["10.0.0.9"],
+            "objectRef": told,
+            "responseStatus": {"code": 200},
+            "requestReceivedTimestamp": "2026-11-28T10:00:00.000000Z",
+        },
+        separators=(",", ":"),
+    )
+
+
+def test_who_deleted_what_comes_from_the_audit_log() -> None:
+    bed = Bed()
+    lines = [
+        entry("get", "ann"),
+        entry("delete", "ann"),
+        entry("delete", "system:node:gpu-1"),
+        entry("create", "ann", subresource="eviction"),
+        "{half a li",
+    ]
+    folder = TOLD.audit[0]
+    bed.store.objects[f"{folder}2026-11-28/095000-x.jsonl.gz"] = gzip.compress("\n".join(lines).encode())
+    bed.store.objects[f"{folder}2026-11-28/090000-x.jsonl.gz"] = gzip.compress(lines[1].encode())
+    bed.store.objects[f"{folder}2026-11-28/095500-x.jsonl.gz"] = b"no gzip"
+    log = AuditLog(bed.store, bed.book, TOLD.audit, AT)
+    log.step(AT + 60)
+    log.step(AT + 120)
+    found = bed.book.take().seen
+    assert [(one.code, one.facts["user"], one.facts["from"]) for one in found] == [
+        ("deleted-by-person", "ann", "10.0.0.9"),
+        ("evicted-by-person", "ann", "10.0.0.9"),
+    ]
+    log.step(AT + 180)
+    assert bed.book.take().seen == [], "each part once"
