@@ -29,11 +29,23 @@ TOKEN_SECONDS = 3600
 
 
 class Person:
-    """`kube` is the cluster's API as them. `team` is theirs, or whom an operator works for: empty for all teams."""
+    """`kube` is the cluster's API as them. `team` is theirs, or whom an operator works for: empty for all teams.
 
-    def __init__(self, world: World, place: Place, cluster: str, kube: Kube, name: str, team: str) -> None:
+    `session` is an operator's.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        place: Place,
+        cluster: str,
+        kube: Kube,
+        name: str,
+        team: str,
+        session: sessions.Session | None = None,
+    ) -> None:
         self.world, self.place, self.cluster = world, place, cluster
-        self.kube, self.name, self.team = kube, name, team
+        self.kube, self.name, self.team, self.session = kube, name, team, session
 
     @property
     def options(self) -> str:
@@ -95,7 +107,7 @@ def opened(
     if not kubeconfigs:
         session = sessions.opened(world, cluster, local=local)
         chosen = team or ("" if every_team else only_team(world, session.info.name))
-        return Person(world, session.place, session.info.name, session.admin, OPERATOR, chosen)
+        return Person(world, session.place, session.info.name, session.admin, OPERATOR, chosen, session)
     login = _chosen([_read(world, path) for path in kubeconfigs], cluster)
     if login.user not in world.fleet.people:
         raise UsageError(

@@ -2,24 +2,23 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 from rich.text import Text
 
-from evidence import pods
-from evidence.judge import ended_with, judge
-from evidence.observation import Json, Observation
+from evidence.judge import ended_with
+from evidence.observation import Observation
+from fleet import records, team_storage
 from landbridge import render
-from landbridge.access.person import Person
 from landbridge.cluster import session as sessions
-from landbridge.errors import DONE
+from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.output import Output
 from landbridge.why import ask
-from landbridge.why.audit_log import AuditLog
-from landbridge.why.case import Case, Looking
+from landbridge.why import opened as why_opened
+from landbridge.why.case import Case
+from landbridge.why.looking import Looking
 from landbridge.why.target import target
 from landbridge.why.work import meaning
 
@@ -27,50 +26,67 @@ from . import options
 from .options import json_option
 from .people import opened, person_options
 
-HOURS = 24.0
+LINES = "last-lines"
+HOURS, DAYS = 24.0, float(records.DAYS)
+MOST_DEATHS = 20
 
 
 @click.command()
 @click.argument("what", required=False, metavar="[pod/NAME|run/NAME|job/NAME|node/NAME]")
 @click.option("-n", "--namespace", metavar="NAME", help="Where it is or was: your team's own without it.")
 @click.option(
+    "--days",
+    type=click.FloatRange(0, DAYS, min_open=True),
+    default=DAYS,
+    show_default=True,
+    metavar="N",
+    help="How far back to look for what is gone.",
+)
+@click.option(
     "--hours",
     type=click.FloatRange(0, min_open=True),
     default=HOURS,
     show_default=True,
     metavar="N",
-    help="How far back to look in the audit log, for operators.",
+    help="How far back to look in the audit log where the recorder has nothing, for operators.",
 )
 @person_options
 @json_option
-def why(*, what: str | None, namespace: str | None, hours: float, as_json: bool, **where: Any) -> int:
+def why(*, what: str | None, namespace: str | None, days: float, hours: float, as_json: bool, **where: Any) -> int:
     """Says why a pod, run, Job or node died or does not start: the cause, who decided it, the evidence, and what to do.
 
-    Without a name it shows what died last in your team. Of a pod that is gone the audit log
-    tells, to operators.
+    Also when it is gone: what ends is recorded for 30 days. Without a name it shows what died last in your team.
     """
-    person = opened(**where, every_team=True)
     out = options.output(as_json=as_json)
-    space = namespace or (person.namespace if person.team else "")
+    looking, cluster, team = _opened(hours, days, **where)
+    space = namespace or (team_storage.namespace(team) if team else "")
     if what is None:
-        return _deaths(person, space, out, as_json=as_json)
+        return _deaths(looking, cluster, space, out)
     wanted = target(what)
-    looking = Looking(person.kube, _log(person, where["kubeconfigs"], hours))
-    space = space or ask.only_space(person.kube, wanted)
-    found = ask.case(looking, wanted, space, hours)
+    space = space or ask.only_space(looking, wanted)
+    found = ask.case(looking, wanted, space, days)
     if as_json:
-        out.document({"cluster": person.cluster, **as_document(found)})
+        out.document({"cluster": cluster, **as_document(found)})
     else:
         show(found, out)
     return DONE
 
 
-def _log(person: Person, kubeconfigs: tuple[Path, ...], hours: float) -> AuditLog | None:
-    if kubeconfigs:
-        return None
-    session = sessions.opened(person.world, person.cluster, local=bool(person.place.cloud))
-    now = datetime.now(UTC)
-    return AuditLog(session.bucket, session.info, now - timedelta(hours=hours), now)
+def _opened(hours: float, days: float, **where: Any) -> tuple[Looking, str, str]:
+    """Also of a cluster that is not up, for operators: with its name and the team."""
+    try:
+        person = opened(**where, every_team=True)
+    except UsageError:
+        raise
+    except LandbridgeError as error:
+        if where["kubeconfigs"]:
+            raise
+        world = options.the_fleet(where["fleet_file"])
+        cluster = sessions.chosen(world.fleet, world.path, where["cluster"])
+        place = sessions.the_place(world, local=where["local"])
+        found = why_opened.without_cluster(world, place, cluster, days, str(error))
+        return found, cluster, where["team"] or ""
+    return why_opened.looking(person, hours, days), person.cluster, person.team
 
 
 def as_document(case: Case) -> dict[str, Any]:
@@ -88,9 +104,12 @@ def show(case: Case, out: Output) -> None:
         say(Text("What followed: " + " ".join(one.sentence for one in found.followed)), soft_wrap=True)
     say(Text(meaning(case)), soft_wrap=True)
     say(Text(found.advice), soft_wrap=True)
-    if found.evidence:
+    if seen := [one for one in found.evidence if one.code != LINES]:
         say("")
-        say(table(case, found.evidence))
+        say(table(case, seen))
+    for lines in [one for one in found.evidence if one.code == LINES]:
+        say(Text(f"\nThe last lines of container {lines.facts['container']}, before {_when(lines)}:", style="bold"))
+        say(Text(lines.text.rstrip("\n")), soft_wrap=True)
     for one in case.blind:
         say(Text(f"Not looked at: {one}.", style="dim"), soft_wrap=True)
 
@@ -117,25 +136,24 @@ def _said(case: Case, one: Observation) -> str:
     return f"{of}{one.code}{container}{code}" + (f": {words}" if words else "")
 
 
-def _deaths(person: Person, space: str, out: Output, *, as_json: bool) -> int:
-    found = ask.deaths(person.kube, f"--namespace={space}" if space else "--all-namespaces")
-    rows = [(pod, judge(pods.of_pod(pod))) for pod in found]
-    if as_json:
-        listed = [{"pod": _title(pod), **one.as_json()} for pod, one in rows]
-        out.document({"cluster": person.cluster, "deaths": listed})
+def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
+    found = looking.deaths(space, timedelta(hours=HOURS))
+    if out.as_json:
+        out.document({"cluster": cluster, "deaths": [{"pod": one.title, **one.verdict.as_json()} for one in found]})
         return DONE
-    if not rows:
-        out.console.print(f"No pod that is still there has failed in {space or 'any namespace'}.")
-        return DONE
-    shown = render.plain_table("when (UTC)", "pod", "why")
-    for pod, one in rows:
-        at = datetime.fromtimestamp(ask.ended(pod), UTC)
-        name = pod["metadata"]["name"] if space else _title(pod)
-        shown.add_row(f"{at:%d %b %H:%M:%S}", Text(name, style="bold"), Text(one.sentence))
-    out.console.print(shown)
-    out.console.print("`landbridge why pod/NAME` says more of one.")
+    if not found:
+        out.console.print(f"No pod has failed in {space or 'any namespace'} in the last {HOURS:g} hours.")
+    else:
+        shown = render.plain_table("when (UTC)", "pod", "why")
+        for one in found[:MOST_DEATHS]:
+            name = one.pod["metadata"]["name"] if space else one.title
+            at = datetime.fromtimestamp(one.at, UTC)
+            shown.add_row(f"{at:%d %b %H:%M:%S}", Text(name, style="bold"), Text(one.verdict.sentence))
+        out.console.print(shown)
+        more = len(found) - MOST_DEATHS
+        out.console.print(
+            (f"{more} more are in `--json`. " if more > 0 else "") + "`landbridge why pod/NAME` says more of one."
+        )
+    for blind in looking.blind:
+        out.console.print(Text(f"Not looked at: {blind}.", style="dim"), soft_wrap=True)
     return DONE
-
-
-def _title(pod: Json) -> str:
-    return f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"

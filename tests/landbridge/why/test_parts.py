@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 
+from evidence import pods
 from evidence.judge import judge
 from evidence.observation import Observation
 from landbridge.autoscaler.causes import CAUSES
 from landbridge.errors import UsageError
 from landbridge.why import ask
 from landbridge.why.audit_log import AuditLog
-from landbridge.why.case import Case, peers
+from landbridge.why.case import Case
+from landbridge.why.concerns import Host, peers
+from landbridge.why.deaths import ended
 from landbridge.why.target import Target, target
 from landbridge.why.waits import FAMILIES, waits
 from landbridge.why.work import meaning
@@ -145,6 +148,10 @@ def host(name: str, at: str, code: int, attempt: int = 0) -> dict[str, Any]:
     }
 
 
+def seen(found: list[dict[str, Any]]) -> list[Host]:
+    return [Host(one, pods.of_pod(one)) for one in found]
+
+
 def test_the_host_that_ended_first_by_itself_is_named() -> None:
     mine = host("train-0", "2026-11-28T10:00:09Z", 143)
     others = [
@@ -154,10 +161,10 @@ def test_the_host_that_ended_first_by_itself_is_named() -> None:
         host("train-3", "2026-11-28T10:00:06Z", 2),
         host("train-4", "2026-11-28T09:00:00Z", 1, attempt=10),
     ]
-    (found,) = peers(mine, others)
+    (found,) = peers(mine, seen(others))
     assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
     assert "exit code 1" in found.text
-    assert not [*peers(mine, [mine, others[2]])]
+    assert not [*peers(mine, seen([mine, others[2]]))]
 
 
 def test_why_nothing_is_bought_is_told_by_what_would_help() -> None:
@@ -189,8 +196,8 @@ def test_of_a_run_the_newest_attempt_is_told_of() -> None:
     at = "2026-11-28T10:00:00Z"
     hosts = [host("ninth", at, 1, attempt=9), host("tenth", at, 1, attempt=10), host("stopped", at, 0, attempt=10)]
     hosts[-1]["status"]["phase"] = "Succeeded"
-    kube = SimpleNamespace(get=lambda *_: {"items": hosts})
-    assert ask._of_work(kube, Target("run", "train"), "team-a") == "tenth"  # type: ignore[arg-type]
+    looking = SimpleNamespace(hosts=lambda *_: seen(hosts))
+    assert ask._of_work(looking, Target("run", "train"), "team-a") == "tenth"  # type: ignore[arg-type]
 
 
 def test_a_pod_that_waits_is_no_death() -> None:
@@ -200,5 +207,5 @@ def test_a_pod_that_waits_is_no_death() -> None:
         "phase": "Pending",
         "containerStatuses": [{"name": "run", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "a"}}}],
     }
-    assert ask.ended(waits) == 0
-    assert ask.ended(host("train-0", at, 1)) > 0
+    assert ended(pods.of_pod(waits)) == 0
+    assert ended(pods.of_pod(host("train-0", at, 1))) > 0
