@@ -76,8 +76,10 @@ def attempt(pod: Json) -> int:
 
 
 def peers(pod: Json, others: Sequence[Host]) -> Iterator[Observation]:
-    """The first of the run's other hosts of the same attempt that ended by itself."""
+    """The first of the run's other hosts of the same attempt that ended by itself. Nobody ends what is done."""
     meta = pod["metadata"]
+    if (pod.get("status") or {}).get("phase") == "Succeeded":
+        return
     ends = []
     for other, seen in others:
         if other["metadata"]["uid"] != meta.get("uid") and attempt(other) == attempt(pod):

@@ -247,12 +247,12 @@ def test_a_run_that_is_gone_says_that_nobody_starts_it_again(recorded: Recorded)
 
 def test_time_that_nobody_watched_is_said(recorded: Recorded) -> None:
     recorded.pod("train-0", "ADDED", phase="Running")
-    recorded.write(60)
-    recorded.writing.until = BEGUN + 1860  # another recorder began half an hour later
+    recorded.write(660)
+    recorded.writing.until = BEGUN + 1860  # another recorder began 20 minutes later
     recorded.gone("train-0", 1900, phase="Running")
     recorded.write(1920)
     found = recorded.why("pod/train-0")
-    assert found.blind[0] == "what happened from 20 Nov 10:01:00 to 10:31:00 UTC: the recorder has written nothing"
+    assert found.blind[0] == "what happened from 20 Nov 10:11:00 to 10:31:00 UTC: the recorder has written nothing"
     assert found.verdict.code == "unknown"
 
 
