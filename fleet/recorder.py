@@ -1,4 +1,4 @@
-"""Who a cluster's recorder is, and where in the home region's fleet bucket it lays what it saw.
+"""Who a cluster's recorder is, and where in the home region's fleet bucket it writes what it saw.
 
 What it writes, what its role allows and what the policy pack takes all go by this.
 """
@@ -8,6 +8,7 @@ SPACE, ACCOUNT = "kube-system", "recorder"
 SUBJECT = f"system:serviceaccount:{SPACE}:{ACCOUNT}"
 # Below RECORDS/CLUSTER/DAY/ what operators read; below TEAM_RECORDS/TEAM/CLUSTER/DAY/ what that team's people read.
 RECORDS, TEAM_RECORDS = "records", "team-records"
+DAYS = 30
 
 
 def folder(cluster: str) -> str:

@@ -1,10 +1,10 @@
-"""The recorder: lays down outside the cluster what was seen of pods, runs, nodes and events, for who asks later why.
+"""The recorder: writes to the fleet bucket what it saw of pods, runs, nodes and events, for whoever asks later why.
 
 Two replicas on two system machines, which both watch and both write: what one misses while it moves, the other has.
 """
 
+from components.control_plane.audit import place
 from components.storage.azure.spec import CONTAINER
-from components.storage.places import AUDIT
 from fleet import autoscaler, recorder
 from fleet.buckets import bucket_name, in_azure
 
@@ -21,7 +21,7 @@ SETTINGS, FOLDER = "recorder-settings", "/etc/landbridge"
 # Its metrics and its health: one that no other program of ours has.
 PORT = 8089
 GRACE_SECONDS = 30
-# By the cluster's size, cores and memory: it knows all pods, and what it has not laid down yet.
+# By the cluster's size, cores and memory: it knows all pods, and what it has not written yet.
 ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "256Mi"), "large": ("300m", "768Mi")}
 LOOK = ("get", "list", "watch")
 POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
@@ -65,7 +65,7 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "teams": sorted(spec.fleet.teams),
         # Whether there are JobSets and Kueue's workloads to be watched.
         "queues": queues.wanted(spec),
-        "audit": f"{AUDIT}/{name}/",
+        "audit": [f"{place(name, one.name)}/" for one in spec.cluster.api],
     }
 
 

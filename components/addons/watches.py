@@ -47,7 +47,7 @@ AUTOSCALER = (
     "resourceslices",
 )
 
-# Both watch, so that nothing is missed while one moves. What they see is laid down outside the cluster.
+# Both watch, so that nothing is missed while one moves. What they see is written outside the cluster.
 RECORDER = "two clients in the cluster, however large it is"
 
 QUEUES = "one client in the cluster, the leading controller"

@@ -10,4 +10,12 @@ from fleet import recorder
 BACKUPS, AUDIT, COPIES, FLOW_LOGS, NFS = "backups", "audit", "copies", "flow-logs", "nfs"
 RECORDS, TEAM_RECORDS = recorder.RECORDS, recorder.TEAM_RECORDS
 # Beginning of names → days until an object goes. For all clusters alike: a new one changes nothing in its region.
-EXPIRY_DAYS = {BACKUPS: 30, COPIES: 30, AUDIT: 365, FLOW_LOGS: 90, NFS: 90, RECORDS: 30, TEAM_RECORDS: 30}
+EXPIRY_DAYS = {
+    BACKUPS: 30,
+    COPIES: 30,
+    AUDIT: 365,
+    FLOW_LOGS: 90,
+    NFS: 90,
+    RECORDS: recorder.DAYS,
+    TEAM_RECORDS: recorder.DAYS,
+}

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from evidence.judge import ended_with
 from evidence.observation import Observation
-from fleet import records, team_storage
+from fleet import recorder, team_storage
 from landbridge import render
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, LandbridgeError, UsageError
@@ -27,7 +27,7 @@ from .options import json_option
 from .people import opened, person_options
 
 LINES = "last-lines"
-HOURS, DAYS = 24.0, float(records.DAYS)
+HOURS, DAYS = 24.0, float(recorder.DAYS)
 MOST_DEATHS = 20
 
 

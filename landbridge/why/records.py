@@ -12,7 +12,8 @@ from evidence.observation import Observation, moment, read_line
 from evidence.record import RECORD
 from landbridge.clouds.cloud import Bucket
 
-THREADS = 16
+# As many as boto3 keeps lines open.
+THREADS = 10
 # Replicas write once a minute, or every ten where nothing happens: later than that is a gap.
 LATE = timedelta(minutes=15)
 

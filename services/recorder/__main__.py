@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,13 +27,13 @@ from .day_files import DayFiles
 from .errors import SettingsError, StoreError
 from .happenings import Happenings
 from .last_lines import LastLines
+from .parts import Span, gap
 from .settings import Settings
 from .things import Things
 from .where import Where
 from .writing import Writing
 
-# When something has ended somebody may ask soon, and what belongs to it is seen in the next seconds.
-WRITE_SECONDS, SETTLE_SECONDS, LOOK_SECONDS = 60.0, 10.0, 60.0
+LOOK_SECONDS = 60.0
 # So that pods' records have their nodes' pools.
 NODES_FIRST_SECONDS = 30.0
 
@@ -43,6 +44,16 @@ def main() -> int:
     parser.add_argument("--replica", required=True, metavar="NAME", help="the pod's own: it is in the names of parts")
     parser.add_argument("--account", type=Path, default=ACCOUNT, metavar="FOLDER", help="of the pod's token")
     parser.add_argument("--metrics", default=":8089", help="for /metrics and /healthz; %(default)s")
+    parser.add_argument(
+        "--write-seconds", type=float, default=60.0, metavar="N", help="how often what was seen is written; %(default)s"
+    )
+    parser.add_argument(
+        "--settle-seconds",
+        type=float,
+        default=10.0,
+        metavar="N",
+        help="how long after an end, which somebody may ask about soon; %(default)s",
+    )
     parser.add_argument(
         "--identity",
         type=Path,
@@ -68,8 +79,8 @@ def main() -> int:
     recorder.start()
     gc.freeze()
     while not over.is_set() and not replaced(given.identity):
-        if recorder.book.urgent.wait(WRITE_SECONDS):
-            over.wait(SETTLE_SECONDS)
+        if recorder.book.urgent.wait(given.write_seconds):
+            over.wait(given.settle_seconds)
         recorder.writing.step(time.time(), last=over.is_set())
     recorder.writing.step(time.time(), last=True)
     pages.shutdown()
@@ -90,6 +101,7 @@ class Recorder:
         self.audit = AuditLog(store.opened(told.into), self.book, told.audit, now)
         self.days = DayFiles(store.opened(told.into), folders)
         self.nodes_listed = threading.Event()
+        self.replica, self.listed = replica, Counter[str]()
 
     def start(self) -> None:
         self.lines.start()
@@ -106,11 +118,14 @@ class Recorder:
             return Things(kind, self.book, also=self.where.node)
         if kind is not seeing.POD:
             return Things(kind, self.book)
-        return Things(kind, self.book, self.where.of_pod, self._pod, self.where.pod_left)
+        return Things(kind, self.book, self.where.of_pod, self._pod, self.where.pod_left, self._unseen)
 
     def _pod(self, pod: Json, fresh: list[Observation]) -> None:
         self.where.pod(pod)
         self.lines.of(pod, fresh)
+
+    def _unseen(self, pod: Json) -> None:
+        self.audit.fill(pod, self.contact.again(seeing.PODS), time.time())
 
     def _thread(self, name: str, target: Callable[..., None], *args: Any) -> None:
         threading.Thread(target=target, args=args, name=name, daemon=True).start()
@@ -123,13 +138,17 @@ class Recorder:
         changed: Callable[[str, Any], None],
     ) -> None:
         """For ever. What has another form than is known is passed over, and counted."""
-        self.contact.begins(path, time.time())
+        self.contact.begins(path)
         if path == seeing.PODS:
             self.nodes_listed.wait(NODES_FIRST_SECONDS)
 
         def all_listed(found: list[str]) -> None:
             listed(found)
-            self.contact.heard(path, time.time())
+            if self.listed[path]:
+                span = Span(self.contact.again(path), time.time())
+                self.book.add(gap(span, self.replica, f"the API server has forgotten what became of {path}"))
+            self.listed[path] += 1
+            self.contact.heard(path)
             if path == seeing.NODES:
                 self.nodes_listed.set()
 

@@ -2,44 +2,52 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kube_http import EVERYTHING, WATCH_SECONDS, Kube
 
 Json = dict[str, Any]
+# The server sends a line a minute at least. What is silent for longer was dead before anybody noticed.
+BOOKMARK_SECONDS = 90.0
 
 
 class Contact:
-    """By paths that are watched: when each was heard last, and which are not heard now."""
+    """By paths that are watched: when each was heard last, and since when some are not heard."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
+    def __init__(self, now: Callable[[], float] = time.time) -> None:
+        self.now, self.lock = now, threading.Lock()
         self.last: dict[str, float] = {}
-        self.broken: set[str] = set()
+        self.broken: dict[str, float] = {}
 
-    def begins(self, path: str, now: float) -> None:
+    def begins(self, path: str) -> None:
         with self.lock:
-            self.last[path] = now
-            self.broken.add(path)
+            self.last[path] = self.broken[path] = self.now()
 
-    def heard(self, path: str, now: float) -> None:
+    def heard(self, path: str) -> None:
+        """What had happened meanwhile has been told as well, or is told as a gap: see `again`."""
         with self.lock:
-            self.last[path] = now
-            self.broken.discard(path)
+            self.last[path] = self.now()
+            self.broken.pop(path, None)
 
     def broke(self, path: str) -> None:
         with self.lock:
-            self.broken.add(path)
+            last, now = self.last[path], self.now()
+            self.broken.setdefault(path, last if now - last > BOOKMARK_SECONDS else now)
 
-    def until(self, now: float) -> float:
+    def again(self, path: str) -> float:
+        """Since when nothing is known, of what had to be listed anew: the server had forgotten what happened."""
+        with self.lock:
+            return self.broken.get(path, self.last[path])
+
+    def until(self) -> float:
         """All that had happened by then has been heard."""
         with self.lock:
-            return min((self.last[path] for path in self.broken), default=now)
+            return min(self.broken.values(), default=self.now())
 
 
 class Heard(Kube):
-    """A client that notes each line of a watch, bookmarks too: after a break nobody else says that it goes on."""
+    """A client that notes each line of a watch, bookmarks too, and the list that begins one."""
 
     contact: Contact | None = None
 
@@ -53,5 +61,5 @@ class Heard(Kube):
     ) -> Iterator[tuple[str, Json]]:
         for one in super().watch(path, version, query, seconds, silent):
             if self.contact:
-                self.contact.heard(path, time.time())
+                self.contact.heard(path)
             yield one

@@ -30,7 +30,7 @@ class Live(NamedTuple):
 
 class Things:
     """One thread calls it. `about` adds to an object's record what others know; `also` is told of each
-    object with what is new of it, `left` of each that is gone.
+    object with what is new of it, `left` of each that is gone, `unseen` of each that went while nobody watched.
     """
 
     def __init__(
@@ -40,10 +40,11 @@ class Things:
         about: Callable[[Json], Mapping[str, Any]] = lambda _: {},
         also: Callable[[Json, list[Observation]], None] = lambda *_: None,
         left: Callable[[Json], None] = lambda _: None,
+        unseen: Callable[[Json], None] = lambda _: None,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.kind, self.book, self.about, self.also = kind, book, about, also
-        self.left, self.now = left, now
+        self.left, self.unseen, self.now = left, unseen, now
         self.live: dict[str, Live] = {}
         self.lists = 0
 
@@ -52,7 +53,7 @@ class Things:
         self.lists += 1
         there = set(found)
         for uid in [one for one in self.live if one not in there]:
-            self._gone(uid, UNSEEN)
+            self.unseen(self._gone(uid, UNSEEN))
 
     def keep(self, thing: Json) -> str:
         """Of each that is listed; its uid."""
@@ -78,12 +79,13 @@ class Things:
             self.book.add(kept, (uid, kept.code), urgent=any(one.code not in waiting() for one in fresh))
         self.also(thing, fresh)
 
-    def _gone(self, uid: str, text: str) -> None:
+    def _gone(self, uid: str, text: str) -> Json:
         kept, now = read_line(self.live.pop(uid).kept), self.now()
-        thing = kept.facts["object"]
+        thing: Json = kept.facts["object"]
         self.book.add(kept._replace(at=now), (uid, kept.code))
         self.book.add(gone(thing, self.kind.name, now, text), (uid, GONE), urgent=True)
         self.left(thing)
+        return thing
 
 
 def _dated(one: Observation, now: float) -> Observation:

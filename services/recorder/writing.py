@@ -41,7 +41,7 @@ class Writing:
 
     def step(self, now: float, *, last: bool = False) -> None:
         """Never raises for a bucket that is away: the next step goes on."""
-        until, taken = self.contact.until(now), self.book.take()
+        until, taken = self.contact.until(), self.book.take()
         if taken.seen or until - self.until >= QUIET_SECONDS or last:
             seen = [*taken.seen]
             if taken.lost:

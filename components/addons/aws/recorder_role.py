@@ -1,4 +1,4 @@
-"""What the recorder may do in AWS, as plain data: lay down what it saw in the home region's fleet bucket, and read the
+"""What the recorder may do in AWS, as plain data: write what it saw to the home region's fleet bucket, and read the
 audit log there.
 
 The role is for one service account of one cluster, as teams' roles are (team_roles.py). Only of a cluster that is at

@@ -46,7 +46,7 @@ def test_it_is_told_its_cluster_its_teams_and_its_home_s_bucket(example: AddOnsS
         "into": "s3://example-us-west-2-123456789012",
         "teams": ["platform", "research"],
         "queues": True,
-        "audit": "audit/main/",
+        "audit": ["audit/main/main-api-1/", "audit/main/main-api-2/"],
     }
 
 

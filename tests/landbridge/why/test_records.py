@@ -71,7 +71,7 @@ class Recorded:
             for kind in seeing.kinds(queues=True)
         }
         told = Settings("main", "s3://example", ["vision"], queues=True, audit=[])
-        self.writing = Writing(self.book, Contact(), self.store, told, "recorder-1", self.where.spaces, BEGUN)
+        self.writing = Writing(self.book, Contact(clock), self.store, told, "recorder-1", self.where.spaces, BEGUN)
 
     def node(self, name: str, change: str = "ADDED", **status: Any) -> None:
         meta = {

@@ -1,13 +1,15 @@
 """What is written, where, and of which time it tells; what waits while the bucket or the API server is away."""
 
 import gzip
+import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from evidence.observation import Observation, moment, read_line
-from services.recorder.audit_log import AuditLog
+from evidence.record import trimmed
+from services.recorder.audit_log import FILL_SECONDS, AuditLog
 from services.recorder.book import Book
 from services.recorder.contact import Contact
 from services.recorder.day_files import DayFiles
@@ -15,6 +17,7 @@ from services.recorder.errors import StoreError
 from services.recorder.settings import Settings
 from services.recorder.where import LATELY_SECONDS, Where
 from services.recorder.writing import QUIET_SECONDS, Writing
+from tests.evidence.test_seen import terminated
 
 AT = moment("2026-11-28T10:00:00Z")
 TOLD = Settings("main", "s3://example", ["vision", "speech"], queues=True, audit=["audit/main/api-0/"])
@@ -62,9 +65,14 @@ class Memory:
 
 class Bed:
     def __init__(self, **more: Any) -> None:
-        self.book, self.contact, self.store = Book(), Contact(), Memory()
+        self.now = AT
+        self.book, self.contact, self.store = Book(), Contact(lambda: self.now), Memory()
         self.where = Where(lambda: AT)
         self.writing = Writing(self.book, self.contact, self.store, TOLD, "recorder-1", self.where.spaces, AT, **more)
+
+    def write(self, seconds: float) -> None:
+        self.now = AT + seconds
+        self.writing.step(self.now)
 
     def saw(self, about: str, code: str = "exited", at: float = AT, text: str = "") -> None:
         self.book.add(Observation(at, "kubelet", about, code, text))
@@ -82,7 +90,7 @@ def test_each_team_has_its_own_and_operators_have_all() -> None:
     bed = Bed()
     for about in ("pod/team-vision/a", "pod/team-speech/b", "pod/kube-system/c", "jobset/team-vision/run"):
         bed.saw(about)
-    bed.writing.step(AT + 60)
+    bed.write(60)
     assert abouts(bed.store.seen(ALL)) == [
         "jobset/team-vision/run",
         "pod/kube-system/c",
@@ -101,7 +109,7 @@ def test_what_a_node_did_is_told_to_those_with_pods_there() -> None:
     pod = {"metadata": {"uid": "u1", "namespace": "team-vision"}, "spec": {"nodeName": "gpu-1"}}
     bed.where.pod(pod)
     bed.saw("node/gpu-1", "rebooted")
-    bed.writing.step(AT + 60)
+    bed.write(60)
     assert (abouts(bed.store.seen(VISION)), abouts(bed.store.seen(SPEECH))) == (["node/gpu-1"], [])
     bed.where.pod_left(pod)
     assert bed.where.spaces("gpu-1") == {"team-vision"}, "lately"
@@ -114,23 +122,25 @@ def test_parts_tell_of_all_time_without_a_gap() -> None:
     for n, busy in ((1, True), (2, False), (11, False), (12, True)):
         if busy:
             bed.saw("pod/team-vision/a", text=str(n))
-        bed.writing.step(AT + n * 60)
+        bed.write(n * 60)
     assert spans(bed.store.seen(ALL)) == [(0, 60), (60, 11 * 60), (11 * 60, 12 * 60)]
     assert QUIET_SECONDS == 600
 
 
 def test_while_the_api_server_is_silent_nothing_is_said_of_that_time() -> None:
     bed = Bed()
-    bed.contact.begins("/pods", AT)
-    bed.contact.heard("/pods", AT + 50)
+    bed.contact.begins("/pods")
+    bed.now = AT + 50
+    bed.contact.heard("/pods")
     bed.contact.broke("/pods")
     bed.saw("pod/team-vision/a")
-    bed.writing.step(AT + 60)
+    bed.write(60)
     bed.saw("pod/team-vision/b")
-    bed.writing.step(AT + 120)
-    bed.contact.heard("/pods", AT + 170)
+    bed.write(120)
+    bed.now = AT + 170
+    bed.contact.heard("/pods")
     bed.saw("pod/team-vision/c")
-    bed.writing.step(AT + 180)
+    bed.write(180)
     assert spans(bed.store.seen(ALL)) == [(0, 50), (50, 50), (50, 180)], "filled in when it answered again"
     assert len(bed.store.listed(ALL)) == 3
 
@@ -140,10 +150,10 @@ def test_a_bucket_that_is_away_has_all_afterwards(capsys: pytest.CaptureFixture[
     bed.store.away = True
     for n in range(10):
         bed.saw(f"pod/team-vision/{n}")
-        bed.writing.step(AT + 60 * (n + 1))
+        bed.write(60 * (n + 1))
     assert bed.store.objects == {}
     bed.store.away = False
-    bed.writing.step(AT + 660)
+    bed.write(660)
     assert abouts(bed.store.seen(VISION)) == [f"pod/team-vision/{n}" for n in range(10)]
     assert spans(bed.store.seen(VISION)) == [(60 * n, 60 * (n + 1)) for n in range(10)]
     said = capsys.readouterr().err.splitlines()
@@ -158,9 +168,9 @@ def test_what_finds_no_room_is_a_gap() -> None:
     bed.store.away = True
     for n in range(30):
         bed.saw(f"pod/team-vision/{n}")
-        bed.writing.step(AT + 60 * (n + 1))
+        bed.write(60 * (n + 1))
     bed.store.away = False
-    bed.writing.step(AT + 60 * 31)
+    bed.write(60 * 31)
     kept = spans(bed.store.seen(ALL))
     assert kept[-1] == (29 * 60, 30 * 60)
     assert 0 < len(kept) < 10, "the oldest went, and nothing tells of their time"
@@ -171,7 +181,7 @@ def test_a_book_that_is_full_says_so() -> None:
     bed.book.most = 3
     for n in range(5):
         bed.saw(f"pod/team-vision/{n}")
-    bed.writing.step(AT + 60)
+    bed.write(60)
     assert len(abouts(bed.store.seen(VISION))) == 3
     assert spans(bed.store.seen(VISION), "gap") == [(0, 60)]
 
@@ -182,7 +192,7 @@ def test_a_day_becomes_one_file_with_each_line_once() -> None:
         bed = Bed()
         bed.store, bed.writing.store, bed.writing.replica = store, store, replica
         bed.saw("pod/team-vision/a")
-        bed.writing.step(AT + 60)
+        bed.write(60)
     before = store.seen(ALL)
     midnight = moment("2026-11-29T00:00:00Z")
     days = DayFiles(store, [ALL, VISION])
@@ -201,7 +211,7 @@ def test_a_day_that_has_its_file_keeps_it() -> None:
     bed = Bed()
     bed.store, bed.writing.store = store, store
     bed.saw("pod/team-vision/a")
-    bed.writing.step(AT + 60)
+    bed.write(60)
     store.objects["records/main/2026-11-28.jsonl.gz"] = b"made by the other"
     DayFiles(store, [ALL]).step(moment("2026-11-29T01:00:00Z"))
     assert store.objects["records/main/2026-11-28.jsonl.gz"] == b"made by the other"
@@ -209,8 +219,6 @@ def test_a_day_that_has_its_file_keeps_it() -> None:
 
 
 def entry(verb: str, user: str, name: str = "train-0", **what: str) -> str:
-    import json
-
     told = {"resource": "pods", "namespace": "team-vision", "name": name, "uid": "u1", **what}
     return json.dumps(
         {
@@ -248,3 +256,35 @@ def test_who_deleted_what_comes_from_the_audit_log() -> None:
     ]
     log.step(AT + 180)
     assert bed.book.take().seen == [], "each part once"
+
+
+def test_what_ended_while_nobody_watched_is_found_in_the_audit_log() -> None:
+    bed = Bed()
+    pod = terminated(7)
+    whole = json.loads(entry("delete", "ann"))
+    whole["objectRef"] |= {"namespace": "team-a"}
+    whole["responseObject"] = pod
+    folder = TOLD.audit[0]
+    bed.store.objects[f"{folder}2026-11-28/100030-x.jsonl.gz"] = gzip.compress(json.dumps(whole).encode())
+    log = AuditLog(bed.store, bed.book, TOLD.audit, AT + 3600)
+    log.fill(trimmed(pod, "pod"), AT, AT + 90)
+    log.fill({"metadata": {"name": "another", "namespace": "team-a", "uid": "u9"}, "spec": {}}, AT, AT + 90)
+    log.step(AT + 91)
+    assert bed.book.take().seen == [], "API machines bring their log a minute late"
+    log.step(AT + 90 + FILL_SECONDS)
+    assert [one.code for one in bed.book.take().seen] == ["exited"]
+    assert log.unseen == []
+
+
+def test_a_line_that_was_dead_before_it_broke_was_not_heard_since() -> None:
+    now = AT
+    contact = Contact(lambda: now)
+    contact.begins("/pods")
+    contact.heard("/pods")
+    now += 30
+    contact.broke("/pods")
+    assert contact.again("/pods") == AT + 30, "it had said nothing for half a minute, as it may"
+    contact.heard("/pods")
+    now += 200
+    contact.broke("/pods")
+    assert (contact.again("/pods"), contact.until()) == (AT + 30, AT + 30)
