@@ -8,11 +8,14 @@ import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .causes import Cause, causes
+from .causes import Cause, causes, waiting
 from .observation import Observation, written
 
 UNKNOWN = "unknown"
 POD, NODE = "pod", "node"
+# What a pod may outlive, beside ends of containers that are started again: what is older did not end it.
+SURVIVED = ("killed-by-probe", "liveness", "hang", "peer-failed", "node-unready")
+LIFE_SECONDS = 600.0
 # Kubernetes' times are whole seconds, cut off, and clocks of machines differ by less than that.
 SLACK_SECONDS = 2.0
 
@@ -65,7 +68,7 @@ class Verdict(NamedTuple):
 def judge(seen: Sequence[Observation], kind: str = POD) -> Verdict:
     """Of what concerns one pod: itself, what it belongs to, its node while it was there. Or of what concerns a node."""
     evidence = sorted(_concerning(seen), key=lambda one: one.at)
-    found = [*_found(evidence, kind)]
+    found = [*_found(_of_last_life(evidence) if kind == POD else evidence, kind)]
     chain = _chain(found, kind)
     if not chain:
         return Verdict(UNKNOWN, _unknown(evidence), NO_ADVICE, 0.0, "", (), (), evidence)
@@ -88,6 +91,27 @@ NO_ADVICE = "Look again in a few minutes: what clouds and audit logs say arrives
 def _unknown(evidence: Sequence[Observation]) -> str:
     sources = sorted({one.source for one in evidence})
     return f"Nobody saw why. Looked at: {', '.join(sources)}." if sources else "Nothing was seen of it."
+
+
+def _of_last_life(evidence: Sequence[Observation]) -> list[Observation]:
+    """Without what the pod has outlived: containers that were started again, long before its own end."""
+    again = {_which(one) for one in evidence if one.facts.get("again")}
+    past = [one for one in evidence if one.code in SURVIVED or _which(one) in again]
+    over = waiting()
+    ends = [
+        one.at
+        for one in evidence
+        if one.about.startswith(f"{POD}/") and one.at and one not in past and one.code not in over
+    ]
+    if not ends:
+        return [*evidence]
+    return [one for one in evidence if one not in past or one.at >= min(ends) - LIFE_SECONDS]
+
+
+def _which(one: Observation) -> tuple[str, str, int]:
+    """An end of a container; nothing else has an exit code."""
+    code = one.facts.get("exit_code")
+    return (one.about, str(one.facts["container"]), round(one.at)) if code is not None else (one.about, "", -1)
 
 
 def _found(evidence: Sequence[Observation], kind: str) -> Iterator[Found]:

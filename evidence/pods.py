@@ -118,9 +118,10 @@ def _containers(status: Json) -> list[Json]:
 
 def _of_container(pod: Json, container: Json, kind: str, created: float) -> Iterator[Observation]:
     facts = {"container": container["name"], "kind": kind, "restarts": container.get("restartCount", 0)}
-    for state in (container.get("lastState") or {}, container.get("state") or {}):
+    for again, state in ((True, container.get("lastState") or {}), (False, container.get("state") or {})):
         if ended := state.get("terminated"):
-            yield _ended(pod, ended, facts)
+            # What was started again ended no pod.
+            yield _ended(pod, ended, {**facts, **({"again": True} if again else {})})
         if waits := state.get("waiting"):
             reason = str(waits.get("reason") or "")
             if code := WAITING.get(reason):

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import click
@@ -19,6 +20,8 @@ from landbridge.why import ask
 from landbridge.why import opened as why_opened
 from landbridge.why.case import Case
 from landbridge.why.looking import Looking
+from landbridge.why.picture import svg
+from landbridge.why.report import TABLES, report
 from landbridge.why.target import target
 from landbridge.why.work import meaning
 
@@ -50,16 +53,34 @@ MOST_DEATHS = 20
     metavar="N",
     help="How far back to look in the audit log where the recorder has nothing, for operators.",
 )
+@click.option("--report", "as_report", is_flag=True, help="What ended in all that time: by cause, team, pool, board.")
+@click.option("--picture", type=click.Path(path_type=Path), metavar="FILE", help="The report as an SVG, too.")
 @person_options
 @json_option
-def why(*, what: str | None, namespace: str | None, days: float, hours: float, as_json: bool, **where: Any) -> int:
+def why(
+    *,
+    what: str | None,
+    namespace: str | None,
+    days: float,
+    hours: float,
+    as_report: bool,
+    picture: Path | None,
+    as_json: bool,
+    **where: Any,
+) -> int:
     """Says why a pod, run, Job or node died or does not start: the cause, who decided it, the evidence, and what to do.
 
     Also when it is gone: what ends is recorded for 30 days. Without a name it shows what died last in your team.
     """
+    if as_report and what:
+        raise UsageError(f"--report is about all that ended. Leave out {what}, or leave out --report.")
+    if picture and not as_report:
+        raise UsageError(f"--picture is the report's. Write `landbridge why --report --picture {picture}`.")
     out = options.output(as_json=as_json)
     looking, cluster, team = _opened(hours, days, **where)
     space = namespace or (team_storage.namespace(team) if team else "")
+    if as_report:
+        return _report(looking, cluster, space, picture, out)
     if what is None:
         return _deaths(looking, cluster, space, out)
     wanted = target(what)
@@ -156,4 +177,33 @@ def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
         )
     for blind in looking.blind:
         out.console.print(Text(f"Not looked at: {blind}.", style="dim"), soft_wrap=True)
+    return DONE
+
+
+def _report(looking: Looking, cluster: str, space: str, picture: Path | None, out: Output) -> int:
+    if looking.records is None:
+        raise LandbridgeError("There are no records to report of.")
+    made = report(looking.records, space, lambda line: out.progress.print(f"Reading {line}", style="dim"))
+    if picture:
+        picture.write_text(svg(cluster, made))
+    if out.as_json:
+        out.document({"cluster": cluster, **made.as_json()})
+        return DONE
+    share = f"{made.named:.0%} of them with a known cause"
+    out.console.print(
+        f"{made.deaths} pods ended that should not have, {share}; {made.gpu_hours:,.1f} GPU hours. "
+        f"{made.well} ended as they should."
+    )
+    for name in TABLES:
+        if rows := getattr(made, name):
+            shown = render.plain_table(name, "deaths", "GPU hours", right=("deaths", "GPU hours"))
+            for row in rows:
+                shown.add_row(Text(row.name, style="bold"), str(row.deaths), f"{row.gpu_hours:,.1f}")
+            out.console.print("")
+            out.console.print(shown)
+    for gap in made.gaps:
+        times = f"{gap.since:%d %b %H:%M} to {gap.until:%d %b %H:%M} UTC"
+        out.console.print(Text(f"Not known: {times}: {gap.why}.", style="dim"))
+    if picture:
+        out.console.print(f"The picture is in {picture}.")
     return DONE

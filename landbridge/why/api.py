@@ -107,7 +107,7 @@ class Api:
         if (run := (meta.get("labels") or {}).get(RUN_LABEL)) is None:
             return []
         found = self.items("pods", f"--namespace={meta['namespace']}", "pods", f"--selector={RUN_LABEL}={run}")
-        return [*peers(pod, [Host(one, pods.of_pod(one)) for one in found])]
+        return [*peers(Host(pod, pods.of_pod(pod)), [Host(one, pods.of_pod(one)) for one in found])]
 
     def waits(self, pod: Json) -> list[Observation]:
         """Of one that has no node."""

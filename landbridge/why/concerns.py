@@ -75,16 +75,21 @@ def attempt(pod: Json) -> int:
     return int((pod["metadata"].get("labels") or {}).get(ATTEMPT, 0))
 
 
-def peers(pod: Json, others: Sequence[Host]) -> Iterator[Observation]:
+def peers(host: Host, others: Sequence[Host]) -> Iterator[Observation]:
     """The first of the run's other hosts of the same attempt that ended by itself. Nobody ends what is done."""
+    pod, own = host
     meta = pod["metadata"]
     if (pod.get("status") or {}).get("phase") == "Succeeded":
         return
-    ends = []
+    ends, mine = [], judge(own).at or float("inf")
     for other, seen in others:
         if other["metadata"]["uid"] != meta.get("uid") and attempt(other) == attempt(pod):
             found = judge(seen)
-            if found.at and found.code not in FOLLOWS and (other.get("status") or {}).get("phase") == "Failed":
+            if (
+                0 < found.at <= mine + SLACK_SECONDS
+                and found.code not in FOLLOWS
+                and (other.get("status") or {}).get("phase") == "Failed"
+            ):
                 ends.append((found.at, str(other["metadata"]["name"]), found))
     for at, name, found in sorted(ends, key=lambda one: one[:2])[:1]:
         about = f"pod/{meta['namespace']}/{meta['name']}"
@@ -119,7 +124,7 @@ class Index:
             *(one for name in kinds for one in self.about.get(name, ())),
             *(one for one in node if begun - SLACK_SECONDS <= one.at <= ended + SLACK_SECONDS),
             *self.about.get(f"namespace/{space}", ()),
-            *peers(pod, self.hosts(pod)),
+            *peers(Host(pod, self._own(pod)), self.hosts(pod)),
         ]
         return [one for one in found if one.code not in NO_EVIDENCE]
 

@@ -63,6 +63,13 @@ class Records:
     def all(self, since: float = 0.0) -> Iterator[Observation]:
         return _parsed(self.lines(self._days(since)))
 
+    def on(self, days: Sequence[date]) -> Iterator[Observation]:
+        return _parsed(self.lines(days))
+
+    def forget(self, day: date) -> None:
+        """Its lines are read once more if somebody asks."""
+        self._lines.pop(day, None)
+
     def _marked(self, days: Sequence[date], *marks: bytes) -> Iterator[Observation]:
         """Most lines are passed over unread."""
         return _parsed(line for line in self.lines(days) if any(mark in line for mark in marks))

@@ -132,3 +132,18 @@ def test_an_observation_is_a_line_of_json() -> None:
     told = json.loads(one.line())
     assert (told["at"], told["facts"]) == ("2026-11-28T10:00:00.250Z", {"container": "run", "exit_code": 137})
     assert {*told} == {*Observation._fields}
+
+
+def own(at: float, code: str, **facts: object) -> Observation:
+    return Observation(at, "kubelet", "pod/team-a/train-0", code, "", "u", {"container": "run", **facts})
+
+
+def test_what_a_pod_has_outlived_did_not_end_it() -> None:
+    """A container that ended in the morning and was started again; the pod was evicted in the afternoon."""
+    morning = own(100.0, "exited", exit_code=1)
+    seen = [morning, own(100.0, "exited", exit_code=1, again=True), own(90.0, "killed-by-probe")]
+    assert judge(seen).code == "probe", "as long as nothing has ended the pod"
+    late = [*seen, own(9000.0, "evicted-by-person", user="ann")]
+    assert judge(late).code == "drained-by-person"
+    assert judge([morning, own(9000.0, "deleting")]).code == "exited", "it was not started again: that was its end"
+    assert judge([*seen, own(130.0, "evicted-by-person", user="ann")]).code == "probe", "within minutes"

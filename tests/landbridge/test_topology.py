@@ -12,6 +12,7 @@ from components.links.plan import crossings, peerings, tunnels
 from fleet.model import Site
 from fleet.world import World, current
 from landbridge.commands import landbridge
+from landbridge.sheet import Sheet
 from landbridge.topology import drawing, labels
 from tests.components.links.bed import planned
 from tests.support import golden
@@ -98,7 +99,7 @@ def test_nothing_lies_over_anything_else_or_outside(sites: int, azure: tuple[str
 
 
 def test_a_name_that_is_too_long_is_cut_and_whole_in_its_title() -> None:
-    sheet = drawing.Sheet(100, 100, "t")
+    sheet = Sheet(100, 100, "t")
     sheet.text(0, 0, "a" * 32, "name")
     (found,) = Xml.fromstring(sheet.written()).iter(f"{SVG}text")
     assert found.text == f"{'a' * 23}…"

@@ -161,10 +161,10 @@ def test_the_host_that_ended_first_by_itself_is_named() -> None:
         host("train-3", "2026-11-28T10:00:06Z", 2),
         host("train-4", "2026-11-28T09:00:00Z", 1, attempt=10),
     ]
-    (found,) = peers(mine, seen(others))
+    (found,) = peers(seen([mine])[0], seen(others))
     assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
     assert "exit code 1" in found.text
-    assert not [*peers(mine, seen([mine, others[2]]))]
+    assert not [*peers(seen([mine])[0], seen([mine, others[2]]))]
 
 
 def test_why_nothing_is_bought_is_told_by_what_would_help() -> None:

@@ -1,0 +1,118 @@
+"""What a time's ends cost: by cause, team, pool and board. Pure."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+from evidence.judge import UNKNOWN
+from evidence.observation import written
+
+from .deaths import Death, failed, of_records
+from .records import Gap, Records
+
+NOBODY = "no team"
+# Of a failed board: what its node says of it.
+BOARD = ("serial", "board")
+
+
+class Row(NamedTuple):
+    """GPU hours are those from the start to the end of what ended: all that may be lost, before checkpoints."""
+
+    name: str
+    deaths: int
+    gpu_hours: float
+
+
+class Report(NamedTuple):
+    """Rows with the most GPU hours first. `well` are those that ended as they should."""
+
+    since: float
+    until: float
+    deaths: int
+    well: int
+    gpu_hours: float
+    causes: Sequence[Row]
+    teams: Sequence[Row]
+    pools: Sequence[Row]
+    boards: Sequence[Row]
+    gaps: Sequence[Gap]
+
+    @property
+    def named(self) -> float:
+        """The share of ends whose cause is known, of 1; 1 where nothing ended."""
+        unknown = sum(row.deaths for row in self.causes if row.name == UNKNOWN)
+        return 1 - unknown / self.deaths if self.deaths else 1.0
+
+    def as_json(self) -> dict[str, Any]:
+        tables = {name: [row._asdict() for row in getattr(self, name)] for name in TABLES}
+        return {
+            "since": written(self.since),
+            "until": written(self.until),
+            "deaths": self.deaths,
+            "ended_well": self.well,
+            "gpu_hours": round(self.gpu_hours, 2),
+            "named_share": round(self.named, 4),
+            **tables,
+            "gaps": [{"since": one.since, "until": one.until, "why": one.why} for one in self.gaps],
+        }
+
+
+TABLES = ("causes", "teams", "pools", "boards")
+
+
+def report(records: Records, namespace: str, say: Callable[[str], None]) -> Report:
+    """Of all that the records have. `say` hears how far it is. Raises CloudError."""
+    since, until = records.since.timestamp(), records.now.timestamp()
+    found: dict[tuple[str, str], Death] = {}
+    for one in _by_days(records, say):
+        if one.at >= since and namespace in ("", one.pod["metadata"]["namespace"]):
+            # What went on over midnight is known better on the second day.
+            found[one.title, str(one.pod["metadata"]["uid"])] = one
+    return of(list(found.values()), since, until, records.gaps(since, until))
+
+
+def of(found: Sequence[Death], since: float, until: float, gaps: Sequence[Gap]) -> Report:
+    bad = failed(found)
+    return Report(
+        since,
+        until,
+        len(bad),
+        len(found) - len(bad),
+        sum(one.gpu_hours for one in bad),
+        rows(bad, lambda one: one.verdict.code),
+        rows(bad, lambda one: one.team or NOBODY),
+        rows(bad, lambda one: one.pool),
+        rows(bad, board),
+        gaps,
+    )
+
+
+def rows(found: Iterable[Death], name: Callable[[Death], str]) -> list[Row]:
+    """Without those that have none."""
+    deaths: dict[str, list[Death]] = defaultdict(list)
+    for one in found:
+        deaths[name(one)].append(one)
+    made = [Row(one, len(many), round(sum(each.gpu_hours for each in many), 2)) for one, many in deaths.items() if one]
+    return sorted(made, key=lambda row: (-row.gpu_hours, -row.deaths, row.name))
+
+
+def board(death: Death) -> str:
+    """The serial number of the board that failed, where that was the cause; empty elsewhere."""
+    facts = [one.facts for one in death.verdict.evidence if one.code.startswith("gpu-")]
+    return next((str(one[key]) for one in facts for key in BOARD if one.get(key)), "")
+
+
+def _by_days(records: Records, say: Callable[[str], None]) -> Iterator[Death]:
+    """Two days at a time, the oldest first: a month of a large cluster is more than a laptop's memory."""
+    days = sorted(records.keys)
+    for number, day in enumerate(days):
+        say(f"{day:%d %b}: {number + 1} of {len(days)} days")
+        begun = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+        around = [one for one in days if _yesterday(day) <= one <= day]
+        yield from of_records(records.on(around), begun)
+        records.forget(_yesterday(day))
+
+
+def _yesterday(day: date) -> date:
+    return day - timedelta(days=1)
