@@ -29,7 +29,7 @@ def svg(cluster: str, report: Report) -> str:
     sheet = Sheet(2 * PANEL + 3 * MARGIN, height, f"What ended in {cluster}, and why")
     sheet.text(MARGIN, MARGIN + 8, f"What ended in {cluster}, and why", "title")
     days = f"{_day(report.since)} to {_day(report.until)}"
-    told = f"{days} · {report.deaths} deaths, {report.gpu_hours:,.0f} GPU hours · {report.well} ended well"
+    told = f"{days} · {report.deaths} deaths, {report.gpu_hours:,.0f} GPU hours · {report.well:,} ended well"
     sheet.text(MARGIN, MARGIN + 32, told, "note")
     _panel(sheet, *first, MARGIN, TITLE)
     top = TITLE

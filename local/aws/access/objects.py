@@ -36,19 +36,12 @@ ACTIONS = {
     "GetPublicAccessBlock": "GetBucketPublicAccessBlock",
     "PutPublicAccessBlock": "PutBucketPublicAccessBlock",
 }
-# Where WSGI has a request's path.
-PATHS = ("PATH_INFO", "RAW_URI", "REQUEST_URI")
 VERSIONED = ("GetObject", "DeleteObject", "GetObjectTagging", "GetObjectAcl")
 
 
 def operation(response: Any) -> str | None:
-    """moto finds it by its routes, which have the bucket in the path."""
-    request = response.request
-    if response.bucket_name and response.subdomain_based_buckets(request):
-        before = f"/{response.bucket_name}"
-        moved = {name: before + request.environ[name] for name in PATHS if name in request.environ}
-        request = type(request)({**request.environ, **moved})
-    found = response._get_action_from_method_and_request_uri(request)
+    """moto finds it by its routes, wherever the bucket's name stands."""
+    found = response._get_action_from_method_and_request_uri(response.request)
     return str(found) if found else None
 
 

@@ -162,6 +162,31 @@ def test_a_prefix_can_be_a_condition_of_listing(bucket: str, as_role: Client) ->
     assert refused(own.list_objects_v2, Bucket=bucket) == "AccessDenied"
 
 
+def test_a_bucket_may_stand_in_the_name_of_the_host(endpoint: str, bucket: str, as_role: Client) -> None:
+    """As SDKs ask where S3 has its own name."""
+    only = {"StringLike": {"s3:prefix": "own/*"}}
+    own = as_role("own-host", statement("Allow", "s3:ListBucket", f"arn:aws:s3:::{bucket}", only))
+    keys = own._request_signer._credentials
+    named = boto3.client(
+        "s3",
+        region_name=REGION,
+        endpoint_url=f"http://s3.{REGION}.amazonaws.com",
+        aws_access_key_id=keys.access_key,
+        aws_secret_access_key=keys.secret_key,
+        aws_session_token=keys.token,
+        config=Config(s3={"addressing_style": "virtual"}, retries={"total_max_attempts": 1}),
+    )
+
+    def moved(request: Any, **_: Any) -> None:
+        host = f"{bucket}.s3.{REGION}.amazonaws.com"
+        request.headers["Host"] = host
+        request.url = request.url.replace(f"http://{host}", endpoint)
+
+    named.meta.events.register("before-send.s3", moved)
+    named.list_objects_v2(Bucket=bucket, Prefix="own/x")
+    assert refused(named.list_objects_v2, Bucket=bucket, Prefix="other/") == "AccessDenied"
+
+
 def test_a_secret_is_read_only_by_its_own_role(client: Client, as_role: Client) -> None:
     made = client("secretsmanager", REGION)
     mine = made.create_secret(Name="f/c/a", SecretString="A")["ARN"]
