@@ -70,12 +70,16 @@ TABLE: dict[str, AddOn] = {
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
         wanted=autoscaler.wanted,
     ),
-    recorder.ADDON: AddOn(recorder.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON)),
     # Its namespace is JobSet's, too.
     # Kueue looks once for the definition of ProvisioningRequests, which the autoscaler brings.
     kueue.ADDON: AddOn(kueue.manifests, (priorities.ADDON, kube_proxy.ADDON, autoscaler.ADDON), wanted=queues.wanted),
     jobset.ADDON: AddOn(jobset.manifests, (kueue.ADDON,), wanted=queues.wanted),
     queues.ADDON: AddOn(queues.manifests, (kueue.ADDON, jobset.ADDON, teams.ADDON), wanted=queues.wanted),
+    # It watches runs, whose kinds the queues bring.
+    recorder.ADDON: AddOn(
+        recorder.manifests,
+        (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON, kueue.ADDON, jobset.ADDON),
+    ),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),
