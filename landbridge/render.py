@@ -10,6 +10,7 @@ from rich.text import Text
 
 from fleet.world import World
 
+from . import tables
 from .engine.resource_types import KINDS
 from .engine.stack_report import Problem, StackReport, Step, short
 from .places import Place
@@ -24,26 +25,9 @@ TYPES_SHOWN = 5
 PROBLEMS_SHOWN = 8
 
 
-def plain_table(*columns: str, title: str | None = None, right: Iterable[str] = ()) -> Table:
-    table = Table(
-        box=None, title=title, title_justify="left", title_style="bold", header_style="dim", padding=(0, 2, 0, 0)
-    )
-    for column in columns:
-        table.add_column(column, justify="right" if column in right else "left", no_wrap=column == columns[0])
-    return table
-
-
-def age(seconds: float) -> str:
-    """How long ago something was, in the unit of which it is at least two."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * length:
-            return f"{seconds / length:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
-
-
 def summary(reports: Iterable[StackReport]) -> Table:
     """A line a stack: what became of it, and how many resources were created, updated, …, and how long it took."""
-    table = plain_table("stack", "", *COLUMNS, "seconds", right=(*COLUMNS, "seconds"))
+    table = tables.plain_table("stack", "", *COLUMNS, "seconds", right=(*COLUMNS, "seconds"))
     for report in reports:
         sign, colour, words = STYLES[report.phase]
         if report.phase == "waiting":
@@ -60,7 +44,7 @@ def count(number: int, colour: str) -> Text:
 
 def radius(blast: Blast) -> Table:
     """The blast radius: effects down, kinds across."""
-    table = plain_table("blast radius", *(f"{kind}s" for kind in KINDS), right=[f"{kind}s" for kind in KINDS])
+    table = tables.plain_table("blast radius", *(f"{kind}s" for kind in KINDS), right=[f"{kind}s" for kind in KINDS])
     for verb, effect in EFFECTS.items():
         table.add_row(
             verb if verb != "deleted" else "destroyed", *(count(blast.counts[effect, k], COLOURS[verb]) for k in KINDS)
@@ -154,7 +138,7 @@ def standing(reports: Iterable[StackReport], world: World, console: Console) -> 
     """What stands where: each region and cluster with its route and what others will ask for."""
     shown = [report for report in reports if report.phase in ("done", "unchanged")]
     for kind, facts in FACTS.items():
-        table, mark = plain_table(kind, "", "what", "where"), next(iter(facts.values()))[0]
+        table, mark = tables.plain_table(kind, "", "what", "where"), next(iter(facts.values()))[0]
         for report in (one for one in shown if mark in one.outputs):
             first = (Text(report.stack, style="bold"), Text(world.plan.prefix(f"{kind}/{report.stack}"), style="cyan"))
             for fact, outputs in facts.items():
@@ -171,7 +155,7 @@ def standing(reports: Iterable[StackReport], world: World, console: Console) -> 
 
 def links(shown: Iterable[StackReport], console: Console) -> None:
     """Where each gateway of a site finds each region, and what to do with that."""
-    table = plain_table("link", "gateway", "region", "at")
+    table = tables.plain_table("link", "gateway", "region", "at")
     for report in shown:
         for name, one in (report.outputs.get("connections") or {}).items():
             hubs = " ".join(str(address) for address in one["hub_addresses"].values())
@@ -185,7 +169,7 @@ def links(shown: Iterable[StackReport], console: Console) -> None:
 
 def laptop_entries(shown: Iterable[StackReport], console: Console) -> None:
     """Where people's laptops come in, and what to do with that."""
-    table = plain_table("laptops come in", "at", "with", "pods of")
+    table = tables.plain_table("laptops come in", "at", "with", "pods of")
     for report in shown:
         for name, one in sorted((report.outputs.get("servers") or {}).items()):
             row = (str(one["address"]), str(one["pool_cidr"]), str(report.outputs["cluster"]))

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet.world import World
-from landbridge import render
+from landbridge import tables
 from landbridge.errors import UsageError
 
 from .ledger import Issued, Ledger
@@ -96,7 +96,7 @@ def rows(found: Iterable[CertificateStore[Any, Any]]) -> list[tuple[str, Issued]
 
 def table(listed: Iterable[tuple[str, Issued]], now: datetime, form: str) -> Table:
     """`form` is that of times, as strftime(3) has it."""
-    made = render.plain_table("person", "region", "certificate", "since", "until", "")
+    made = tables.plain_table("person", "region", "certificate", "since", "until", "")
     for region, one in listed:
         term = one.since.astimezone().strftime(form), one.until.astimezone().strftime(form)
         state = Text(one.state(now), style=COLOURS[one.state(now)])

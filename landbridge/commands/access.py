@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from landbridge import render
+from landbridge import tables
 from landbridge.access import people
 from landbridge.cluster import kubeconfig
 from landbridge.errors import DONE
@@ -31,7 +31,7 @@ def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json:
     if as_json:
         out.document({"cluster": session.info.name, "people": [one.as_json() for one in found]})
         return DONE
-    table = render.plain_table("person", "team", "rights", "certificate until")
+    table = tables.plain_table("person", "team", "rights", "certificate until")
     for one in found:
         until = f"{one.expires.astimezone():%Y-%m-%d %H:%M}" if one.expires else ""
         rights = ", ".join(one.rights) or "none"

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.autoscaler import status as states
 from landbridge.errors import DONE, FAILED
 from landbridge.output import Output
@@ -48,7 +48,7 @@ def status(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
 
 
 def show(found: states.Status, out: Output) -> None:
-    table = render.plain_table("scaling group", "ready", "wanted", "at most", "what it does")
+    table = tables.plain_table("scaling group", "ready", "wanted", "at most", "what it does")
     for one in found.groups:
         going = f"{one.may_go} may go" if one.may_go else ""
         waits = Text(f"waits: {one.waits}", style="yellow")

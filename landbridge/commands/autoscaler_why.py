@@ -8,7 +8,7 @@ import click
 from rich.text import Text
 
 from fleet import autoscaler as identity
-from landbridge import render
+from landbridge import tables
 from landbridge.autoscaler import explain as explaining
 from landbridge.autoscaler import history as histories
 from landbridge.autoscaler import notes as day_notes
@@ -108,7 +108,7 @@ def _times(wait: Wait) -> str:
 def _show_wait(wait: Wait, out: Output) -> None:
     say = out.console.print
     say(Text(f"\nIt waited {_times(wait)}:", style="bold"), soft_wrap=True)
-    table = render.plain_table("cause", "scaling groups", "why")
+    table = tables.plain_table("cause", "scaling groups", "why")
     # Groups that fail alike, and all that back off, are a row.
     alike: dict[tuple[str, str], list[str]] = {}
     for cause in wait.causes:
@@ -126,7 +126,7 @@ def _show_wait(wait: Wait, out: Output) -> None:
 
 
 def show_lines(lines: Sequence[histories.Line], out: Output) -> None:
-    table = render.plain_table("when (UTC)", "what", "about", "")
+    table = tables.plain_table("when (UTC)", "what", "about", "")
     for one in lines:
         table.add_row(f"{one.at:%d %b %H:%M:%S}", one.what, Text(one.about, style="bold"), Text(one.text))
     out.console.print(table if lines else "Nothing was decided, and no pod waited.")

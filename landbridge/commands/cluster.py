@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster.info import ClusterInfo
 from landbridge.cluster.machines import Machines, State
 from landbridge.cluster.roll import Roll, RollError
@@ -62,7 +62,7 @@ def snapshot(session: Session, ring: str) -> str:
 
 
 def show(info: ClusterInfo, states: list[State], out: Output) -> None:
-    table = render.plain_table("machine", "zone", "address", "instance", "Kubernetes", "older", "health")
+    table = tables.plain_table("machine", "zone", "address", "instance", "Kubernetes", "older", "health")
     for state in states:
         leads = f"healthy, leads {' and '.join(state.leads)}" if state.leads else "healthy"
         table.add_row(

@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.demo import burst as bursts
 from landbridge.demo import burst_state, prepare, shortage
 from landbridge.demo.burst import Burst
@@ -153,7 +153,7 @@ def headline(made: Burst) -> Text:
 
 def show(made: Burst, out: Output) -> None:
     columns = ("GPUs", "machines bought", "asked for s", "first at work s", "all at work s")
-    table = render.plain_table("pool", "place", *columns, right=columns)
+    table = tables.plain_table("pool", "place", *columns, right=columns)
     table.columns[1].no_wrap = True
     document = made.as_json()
     for one in document["pools"]:

@@ -7,7 +7,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster.session import Session
 from landbridge.drill import cleanup as clearing
 from landbridge.drill.marker import Mark
@@ -89,7 +89,7 @@ def consent(session: Session, really: str | None) -> None:
 
 def table(results: list[Result]) -> Table:
     numbers = ("recovery s", "longest write s", "writes", "retries", "failed", "lost")
-    made = render.plain_table("drill", *numbers, "", right=numbers)
+    made = tables.plain_table("drill", *numbers, "", right=numbers)
     for one in results:
         made.add_row(
             Text(one.drill, style="bold"),

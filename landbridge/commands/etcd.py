@@ -7,7 +7,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.etcd import backup as backups
@@ -68,7 +68,7 @@ def members(*, cluster: str | None, local: bool, fleet_file: Path | None, as_jso
 
 def table(view: View) -> Any:
     columns = ("member", "id", "version", "role", "MiB", "in use", "raft index")
-    made = render.plain_table(*columns, title=f"etcd {view.ring}", right=["MiB", "in use", "raft index"])
+    made = tables.plain_table(*columns, title=f"etcd {view.ring}", right=["MiB", "in use", "raft index"])
     for one in view.members:
         role = "leader" if one.leader else "learner" if one.learner else "follower" if one.answers else "silent"
         full = bool(one.db_bytes and one.quota_bytes and one.db_bytes > FULL * one.quota_bytes)
@@ -176,7 +176,7 @@ def snapshots(*, cluster: str | None, local: bool, fleet_file: Path | None, as_j
             {"cluster": session.info.name, "bucket": session.info.bucket, "snapshots": rows, "newest_copies": newest}
         )
         return DONE
-    made = render.plain_table("key", "age", "revision", "size", right=["revision", "size", "age"])
+    made = tables.plain_table("key", "age", "revision", "size", right=["revision", "size", "age"])
     for listed in found.values():
         for one in listed:
             at = stores.taken(one)

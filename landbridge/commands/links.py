@@ -8,7 +8,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, FAILED
 from landbridge.links.cross_cloud import CrossCloudStatus, cross_cloud_statuses
@@ -82,13 +82,13 @@ def show(
     if crossings:
         out.console.print(_ends(("between clouds",), [(one, ()) for one in crossings]))
     if peers:
-        table = render.plain_table("peering", "", "state")
+        table = tables.plain_table("peering", "", "state")
         for peer in peers:
             state = Text(peer.state, style="green" if peer.up else "red")
             table.add_row(Text(peer.here, style="bold"), Text(peer.there, style="bold"), state)
         out.console.print(table)
     if gateways:
-        table = render.plain_table("gateway", "site", "", "LAN's next hop")
+        table = tables.plain_table("gateway", "site", "", "LAN's next hop")
         for gateway in gateways:
             state = Text("differs", style="yellow") if gateway.drift else Text("as planned", style="green")
             table.add_row(Text(gateway.gateway, style="bold"), gateway.site, state, gateway.next_hop)
@@ -98,7 +98,7 @@ def show(
 
 def _ends(heads: tuple[str, ...], rows: Sequence[tuple[TunnelStatus | CrossCloudStatus, tuple[str, ...]]]) -> Table:
     """The regions' ends of tunnels; each row's own cells are those after the first of `heads`."""
-    table = render.plain_table(*heads, "hub", "state", "since", "prefixes", right=("since", "prefixes"))
+    table = tables.plain_table(*heads, "hub", "state", "since", "prefixes", right=("since", "prefixes"))
     for one, own in rows:
         state = Text(one.state, style=COLOURS[one.state])
         columns = (one.address, state, since(one.since), str(one.prefixes) if one.state == UP else "")
@@ -121,4 +121,4 @@ def troubles(
 
 
 def since(moment: datetime | None) -> str:
-    return render.age((datetime.now(UTC) - moment).total_seconds()) if moment else ""
+    return tables.age((datetime.now(UTC) - moment).total_seconds()) if moment else ""

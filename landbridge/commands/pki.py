@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from fleet.rotations import rotations_path
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster.info import deployment
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.pki import certificates
@@ -81,7 +81,7 @@ def show(name: str, rows: list[Row], now: datetime, console: Console) -> None:
         console.print(f"Cluster {name} has no certificates: it was never up.")
         return
     wide = ["names"] if console.width >= WIDE else []
-    table = render.plain_table(
+    table = tables.plain_table(
         f"cluster {name}", "authority", "used for", *wide, "expires in", "renewal from", right=["expires in"]
     )
     for row in rows:

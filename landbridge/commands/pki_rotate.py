@@ -10,7 +10,7 @@ from rich.text import Text
 
 from components.control_plane.rotation import BACK, ON, SUBJECTS
 from fleet.rotations import Standing
-from landbridge import render
+from landbridge import tables
 from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.pki.phases import Moving, astray, following_words, moving, picked, waiting, words
 from landbridge.up import consent
@@ -124,7 +124,7 @@ def advice(cluster: str, moved: list[tuple[str, Standing, Standing]], left: list
 def show_phases(cluster: str, keys: list[Moving], console: Console) -> None:
     if not keys:
         return
-    table = render.plain_table("key", "phase", "next", "not before")
+    table = tables.plain_table("key", "phase", "next", "not before")
     for one in keys:
         following = one.following if one.finished else "this phase, to its end"
         until = f"{one.not_before:%Y-%m-%d %H:%M} UTC" if one.not_before else "now"

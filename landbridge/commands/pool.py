@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, FAILED
 from landbridge.output import Output
@@ -121,7 +121,7 @@ def show_outcome(outcome: Outcome, out: Output) -> None:
 def show(states: list[State], out: Output) -> None:
     # Eighty columns, troubles below: a terminal is seldom wider.
     columns = ("pool", "kind", "place", "machines", "sizes", "Ready", "GPUs used")
-    table = render.plain_table(*columns, right=("Ready",))
+    table = tables.plain_table(*columns, right=("Ready",))
     for state in states:
         table.add_row(
             Text(state.pool, style="bold"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster import session as sessions
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, FAILED, UsageError
@@ -125,7 +125,7 @@ def planned(outcome: Outcome, look: Look, out: Output, *, as_json: bool) -> None
     if not steps:
         out.console.print(current(outcome), soft_wrap=True)
         return
-    table = render.plain_table("machine", "image", "older", "what would be done")
+    table = tables.plain_table("machine", "image", "older", "what would be done")
     for name, step in steps.items():
         state = look.states[name]
         table.add_row(Text(name, style="bold"), state.image, ", ".join(state.behind), step)

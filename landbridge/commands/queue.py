@@ -6,7 +6,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.errors import DONE, UsageError
 from landbridge.output import Output
 from landbridge.queue.look import look
@@ -48,14 +48,14 @@ def queue(*, as_json: bool, team: str | None, **where: Any) -> int:
 
 
 def show(found: Queues, out: Output, now: datetime) -> None:
-    teams = render.plain_table("team", "owns", "may borrow", "holds", "waiting", right=("owns", "holds", "waiting"))
+    teams = tables.plain_table("team", "owns", "may borrow", "holds", "waiting", right=("owns", "holds", "waiting"))
     for share in found.shares:
         borrows = "all" if share.may_borrow is None else str(share.may_borrow)
         teams.add_row(Text(share.team, style="bold"), str(share.owns), borrows, str(share.holds), str(share.waiting))
-    places = render.plain_table("place", "GPUs", "held", "free", right=("GPUs", "held", "free"))
+    places = tables.plain_table("place", "GPUs", "held", "free", right=("GPUs", "held", "free"))
     for place in found.places:
         places.add_row(Text(place.place, style="bold"), str(place.gpus), str(place.held), str(place.free))
-    table = render.plain_table("run", "team", "priority", "GPUs", "", "since", "why", right=("GPUs",))
+    table = tables.plain_table("run", "team", "priority", "GPUs", "", "since", "why", right=("GPUs",))
     for run in found.runs:
         table.add_row(*row(run, now))
     for one in (teams, places):
@@ -67,7 +67,7 @@ def show(found: Queues, out: Output, now: datetime) -> None:
 def row(run: Run, now: datetime) -> list[Text | str]:
     state = f"{run.state} in {run.place}" if run.place else run.state
     before = f"{run.ahead} before it; " if run.ahead else ""
-    since = render.age((now - run.since).total_seconds())
+    since = tables.age((now - run.since).total_seconds())
     colour = COLOURS[run.state]
     why = Text(f"{before}{run.why}")
     return [Text(run.name, style="bold"), run.team, run.priority, str(run.gpus), Text(state, style=colour), since, why]

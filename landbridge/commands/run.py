@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from fleet.team_queues import ANY_CLUSTER
-from landbridge import render
+from landbridge import tables
 from landbridge.access import person as access
 from landbridge.access.person import Person
 from landbridge.errors import DONE, INTERRUPTED, UsageError
@@ -181,7 +181,7 @@ def show_offer(found: anywhere.Found, out: Output) -> None:
     where = f" in {prepared.person.cluster}" if others else ""
     what = f" of {launched.team}{where}: {many.number} {plural} with {many.gpus} GPUs"
     out.progress.print(Text.assemble((launched.name, "bold"), what))
-    table = render.plain_table(
+    table = tables.plain_table(
         "place", "pool", "free", "of", "buys", "an hour", "", right=("free", "of", "buys", "an hour")
     )
     for one in offer.choices:

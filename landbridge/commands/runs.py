@@ -8,7 +8,7 @@ from typing import Any
 import click
 from rich.text import Text
 
-from landbridge import render
+from landbridge import tables
 from landbridge.access.person import Person
 from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.experiments import ending, follow, look
@@ -52,7 +52,7 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
 
 
 def table(found: Sequence[RunState], out: Output, now: datetime) -> None:
-    shown = render.plain_table(
+    shown = tables.plain_table(
         "run", "who", "GPUs", "", "since", "GPU hours", "cost", "why", right=("GPUs", "GPU hours", "cost")
     )
     for one in found:
@@ -64,7 +64,7 @@ def table(found: Sequence[RunState], out: Output, now: datetime) -> None:
             one.person,
             str(one.gpus),
             Text(state, style=COLOURS[one.phase]),
-            render.age((now - one.since).total_seconds()),
+            tables.age((now - one.since).total_seconds()),
             f"{one.gpu_hours:.1f}",
             cost,
             Text(f"{ahead}{one.why}"),

@@ -6,7 +6,7 @@ import click
 from rich.text import Text
 
 from components.links.forwarding import forwarding, unbound
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster import session as sessions
 from landbridge.cluster.session import Session
 from landbridge.errors import DONE, FAILED
@@ -130,7 +130,7 @@ def apply(
     if as_json:
         out.document({**head, "hosts": [one.as_json() for one in outcomes]})
     elif only_plan:
-        table = render.plain_table("host", "would", "why")
+        table = tables.plain_table("host", "would", "why")
         for one in outcomes:
             table.add_row(Text(one.host, style="bold"), WOULD[one.what], one.why)
         out.console.print(table)
@@ -164,7 +164,7 @@ def gateway(site_name: str, *, local: bool, fleet_file: Path | None, as_json: bo
     if as_json:
         out.document({"site": chosen, "gateways": [one.as_json() for one in made]})
         return DONE
-    table = render.plain_table("gateway", "tunnels", "files", "plan", "folder", right=("files",))
+    table = tables.plain_table("gateway", "tunnels", "files", "plan", "folder", right=("files",))
     for one in made:
         where = Text(str(one.folder), overflow="fold")
         table.add_row(Text(one.gateway, style="bold"), "\n".join(one.tunnels), str(len(one.files)), one.plan, where)
@@ -195,7 +195,7 @@ def summary(outcomes: list[Outcome]) -> str:
 
 
 def show(name: str, states: list[State], out: Output) -> None:
-    table = render.plain_table("host", "pool", "address", "node", "bundle", "runs")
+    table = tables.plain_table("host", "pool", "address", "node", "bundle", "runs")
     for state in states:
         table.add_row(
             Text(state.host, style="bold"),

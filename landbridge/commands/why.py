@@ -12,7 +12,7 @@ from rich.text import Text
 from evidence.judge import ended_with
 from evidence.observation import Observation
 from fleet import recorder, team_storage
-from landbridge import render
+from landbridge import tables
 from landbridge.cluster import session as sessions
 from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.output import Output
@@ -136,7 +136,7 @@ def show(case: Case, out: Output) -> None:
 
 
 def table(case: Case, evidence: Sequence[Observation]) -> Table:
-    shown = render.plain_table("when (UTC)", "who says so", "what")
+    shown = tables.plain_table("when (UTC)", "who says so", "what")
     for one in evidence:
         shown.add_row(_when(one), Text(one.source), Text(_said(case, one)))
     return shown
@@ -165,7 +165,7 @@ def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
     if not found:
         out.console.print(f"No pod has failed in {space or 'any namespace'} in the last {HOURS:g} hours.")
     else:
-        shown = render.plain_table("when (UTC)", "pod", "why")
+        shown = tables.plain_table("when (UTC)", "pod", "why")
         for one in found[:MOST_DEATHS]:
             name = one.pod["metadata"]["name"] if space else one.title
             at = datetime.fromtimestamp(one.at, UTC)
@@ -196,7 +196,7 @@ def _report(looking: Looking, cluster: str, space: str, picture: Path | None, ou
     )
     for name in TABLES:
         if rows := getattr(made, name):
-            shown = render.plain_table(name, "deaths", "GPU hours", right=("deaths", "GPU hours"))
+            shown = tables.plain_table(name, "deaths", "GPU hours", right=("deaths", "GPU hours"))
             for row in rows:
                 shown.add_row(Text(row.name, style="bold"), str(row.deaths), f"{row.gpu_hours:,.1f}")
             out.console.print("")

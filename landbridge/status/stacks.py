@@ -9,7 +9,7 @@ from pulumi.automation import CommandError, StackNotFoundError
 from rich.console import Console
 from rich.text import Text
 
-from landbridge import render
+from landbridge import render, tables
 from landbridge.engine import failures, locks
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
@@ -90,7 +90,7 @@ class Looked:
         ]
 
     def show(self, console: Console) -> None:
-        table = render.plain_table("stack", "last update", "", "resources", "drift", right=["resources"])
+        table = tables.plain_table("stack", "last update", "", "resources", "drift", right=["resources"])
         for status in self.stacks.values():
             when = f"{status.at.astimezone():%Y-%m-%d %H:%M:%S}" if status.at else ""
             table.add_row(
