@@ -65,6 +65,8 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "teams": sorted(spec.fleet.teams),
         # Whether there are JobSets and Kueue's workloads to be watched.
         "queues": queues.wanted(spec),
+        # Who asks there has the home's cloud's rights.
+        "regions": [] if _in_azure(spec) else list(spec.aws_regions),
         "audit": [f"{place(name, one.name)}/" for one in spec.cluster.api],
     }
 

@@ -23,6 +23,7 @@ KEEP = {"s3:putobject", "s3:deleteobject"}
 WRITE = {*KEEP, "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
 LIST = "s3:listbucket"
 OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
+MACHINES = {"ec2:describeinstances", "ec2:describeinstancestatus", "autoscaling:describescalingactivities"}
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
     "autoscaling:setdesiredcapacity",
@@ -186,7 +187,13 @@ def _of_recorder(fleet: Fleet, cluster: str) -> Own:
     def keys(resource: str, statement: dict[str, Any]) -> bool:
         return _fleet_key(fleet, homes, resource, statement)
 
-    may = ((KEEP, below(own)), (READ, below([*own, audit])), ({LIST}, lists), ({OPENS, SEALS}, _in_s3(keys)))
+    regions = set(autoscaler.regions(fleet, cluster, "aws"))
+
+    def describes(_: str, statement: dict[str, Any]) -> bool:
+        return bool(regions) and _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
+
+    machines = (MACHINES, describes)
+    may = (machines, (KEEP, below(own)), (READ, below([*own, audit])), ({LIST}, lists), ({OPENS, SEALS}, _in_s3(keys)))
     return Own(f"the recorder of {cluster}", RECORDS, may)
 
 

@@ -1,4 +1,5 @@
 """Keeps what ended in a cluster, and why, for those who ask when it is gone: `landbridge why` reads it.
 
-aws.py, azure.py: the fleet bucket of the cluster's home in either cloud
+Files of one cloud alone, and why:
+    aws/machines: what Azure knows of a machine that is gone lies in its activity log, which nobody here may read.
 """

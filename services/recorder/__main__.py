@@ -24,9 +24,10 @@ from .audit_log import AuditLog
 from .book import Book
 from .contact import Contact, Heard
 from .day_files import DayFiles
-from .errors import SettingsError, StoreError
+from .errors import CloudError, SettingsError, StoreError
 from .happenings import Happenings
 from .last_lines import LastLines
+from .machines import Machines
 from .parts import Span, gap
 from .settings import Settings
 from .things import Things
@@ -99,6 +100,7 @@ class Recorder:
         # Clients of clouds are one thread's each.
         self.writing = Writing(self.book, self.contact, store.opened(told.into), told, replica, self.where.spaces, now)
         self.audit = AuditLog(store.opened(told.into), self.book, told.audit, now)
+        self.machines = Machines(self.book, told.regions)
         self.days = DayFiles(store.opened(told.into), folders)
         self.nodes_listed = threading.Event()
         self.replica, self.listed = replica, Counter[str]()
@@ -111,14 +113,19 @@ class Recorder:
         happenings = Happenings(self.book)
         self._thread(seeing.EVENTS, self._follow, seeing.EVENTS, happenings.keep, happenings.listed, happenings.changed)
         self._thread("audit", self._regularly, self.audit.step)
+        self._thread("machines", self._regularly, self.machines.step)
         self._thread("days", self._regularly, self.days.step)
 
     def _things(self, kind: seeing.Kind) -> Things:
         if kind is seeing.NODE:
-            return Things(kind, self.book, also=self.where.node)
+            return Things(kind, self.book, also=self._node, left=self.machines.left)
         if kind is not seeing.POD:
             return Things(kind, self.book)
         return Things(kind, self.book, self.where.of_pod, self._pod, self.where.pod_left, self._unseen)
+
+    def _node(self, node: Json, fresh: list[Observation]) -> None:
+        self.where.node(node, fresh)
+        self.machines.node(node, fresh)
 
     def _pod(self, pod: Json, fresh: list[Observation]) -> None:
         self.where.pod(pod)
@@ -164,7 +171,7 @@ class Recorder:
             why = ""
             try:
                 step(time.time())
-            except StoreError as error:
+            except (StoreError, CloudError) as error:
                 why = str(error)
             if why and why != said:
                 say(why)

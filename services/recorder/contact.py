@@ -1,11 +1,14 @@
 """Until when the API server has been heard: what is written says of which time it tells all."""
 
+import http.client
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kube_http import EVERYTHING, WATCH_SECONDS, Kube
+
+from .metrics import api_calls
 
 Json = dict[str, Any]
 # The server sends a line a minute at least. What is silent for longer was dead before anybody noticed.
@@ -51,6 +54,12 @@ class Heard(Kube):
 
     contact: Contact | None = None
 
+    def call(
+        self, method: str, path: str, data: bytes | None, headers: dict[str, str]
+    ) -> tuple[http.client.HTTPResponse, bytes]:
+        api_calls.labels("call").inc()
+        return super().call(method, path, data, headers)
+
     def watch(
         self,
         path: str,
@@ -59,6 +68,7 @@ class Heard(Kube):
         seconds: int = WATCH_SECONDS,
         silent: float | None = None,
     ) -> Iterator[tuple[str, Json]]:
+        api_calls.labels("watch").inc()
         for one in super().watch(path, version, query, seconds, silent):
             if self.contact:
                 self.contact.heard(path)

@@ -11,3 +11,7 @@ class StoreError(Exception):
 
 class ThereError(StoreError):
     """There is such an object already."""
+
+
+class CloudError(Exception):
+    """A cloud refused to say how its machines are, or did not answer."""

@@ -8,13 +8,17 @@ from .errors import SettingsError
 
 
 class Settings(NamedTuple):
-    """`into` is the fleet bucket, `audit` are folders of it. `queues`: there are JobSets and Kueue's workloads."""
+    """`into` is the fleet bucket, `audit` are folders of it. `queues`: there are JobSets and Kueue's workloads.
+
+    `regions` are those of AWS in which it may ask about machines.
+    """
 
     cluster: str
     into: str
     teams: list[str]
     queues: bool
     audit: list[str]
+    regions: list[str]
 
 
 def read(file: Path) -> Settings:

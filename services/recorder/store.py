@@ -2,7 +2,8 @@
 
 from typing import Protocol
 
-from . import aws, azure
+from .aws import store as aws_store
+from .azure import store as azure_store
 
 
 class Store(Protocol):
@@ -23,7 +24,7 @@ class Store(Protocol):
 
 def opened(into: str) -> Store:
     """Raises ValueError for an address of neither form. Nobody is asked yet."""
-    for cloud in (aws, azure):
+    for cloud in (aws_store, azure_store):
         if found := cloud.INTO.fullmatch(into):
             bucket: Store = cloud.opened(found[1])
             return bucket

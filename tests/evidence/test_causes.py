@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from evidence import audit, events, findings, nodes, pods, works
+from evidence import audit, events, findings, machines, nodes, pods, works
 from evidence.causes import Cause, causes
 from evidence.images import WORDS
 from evidence.judge import judge
@@ -12,10 +12,11 @@ from evidence.observation import Observation
 
 CODES = [one.code for one in causes()]
 # What others than pods, nodes, works, events and audit logs show.
-FROM_ELSEWHERE = {"spot-notice", "scheduled-retirement", "machine-ended", "peer-failed"}
+FROM_ELSEWHERE = {"peer-failed"}
 FROM_ELSEWHERE |= {"pool-misfit", "pool-limit", "pool-refused", "pool-coming"}
 SHOWN = {
     *FROM_ELSEWHERE,
+    *machines.REASONS.values(),
     *(row.code for row in events.ROWS),
     *pods.WAITING.values(),
     *pods.ENDED.values(),

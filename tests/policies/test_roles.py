@@ -182,10 +182,23 @@ FURTHER: dict[str, Any] = {
 def test_the_recorder_s_role_goes_no_further(step: str) -> None:
     found = world()
     may = aws_recorder_role.permissions(found.fleet, "main")
-    FURTHER[step](*may["Statement"])
+    FURTHER[step](*may["Statement"][:4])
     findings = recording(found, may)
     assert findings
     assert all("the recorder of main may" in one.what and "recorder_role.py" in one.remedy for one in findings)
+
+
+def test_it_looks_at_machines_of_the_cluster_s_regions_and_ends_none() -> None:
+    found = world()
+    for change in (
+        {"Action": ["ec2:TerminateInstances"]},
+        {"Condition": {"StringEquals": {"aws:RequestedRegion": ["ap-south-1"]}}},
+        {"Condition": {}},
+    ):
+        may = aws_recorder_role.permissions(found.fleet, "main")
+        (machines,) = [one for one in may["Statement"] if one["Sid"] == "Machines"]
+        machines.update(change)
+        assert recording(found, may), change
 
 
 def test_nobody_else_writes_records_and_a_recorder_does_nobody_else_s_work() -> None:

@@ -8,7 +8,7 @@ home in AWS: elsewhere the bucket is another cloud's.
 from typing import Any
 
 from components.storage.places import AUDIT
-from fleet import recorder
+from fleet import autoscaler, recorder
 from fleet.buckets import bucket_arn, key_alias
 from fleet.model import Fleet
 
@@ -17,6 +17,11 @@ from .team_roles import READ, ROLE, Document, allow, trusted
 
 # None of its files is so large that it would come in parts.
 WRITE = ["s3:PutObject", "s3:DeleteObject"]
+DESCRIBE = [
+    "ec2:DescribeInstances",
+    "ec2:DescribeInstanceStatus",
+    "autoscaling:DescribeScalingActivities",
+]
 KEYS = ["kms:Decrypt", "kms:GenerateDataKey"]
 
 
@@ -43,11 +48,14 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
         "StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"},
         "ForAnyValue:StringEquals": {"kms:ResourceAliases": key_alias(fleet, region)},
     }
+    asked = autoscaler.regions(fleet, cluster, "aws")
     statements = [
         allow("Records", [*READ, *WRITE], [f"{bucket}/{pattern}" for pattern in own]),
         allow("Audit", READ, [f"{bucket}/{audit}"]),
         allow("List", ["s3:ListBucket"], [bucket], StringLike={"s3:prefix": [*own, audit]}),
         # Every key there, of which the alias leaves the fleet bucket's.
         allow("Keys", KEYS, [f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*"], **by_s3),
+        # What became of machines; AWS has these of no machine in particular.
+        *([allow("Machines", DESCRIBE, ["*"], StringEquals={"aws:RequestedRegion": asked})] if asked else []),
     ]
     return {"Version": "2012-10-17", "Statement": statements}

@@ -46,6 +46,7 @@ def test_it_is_told_its_cluster_its_teams_and_its_home_s_bucket(example: AddOnsS
         "into": "s3://example-us-west-2-123456789012",
         "teams": ["platform", "research"],
         "queues": True,
+        "regions": ["eu-west-1", "us-east-1", "us-west-2"],
         "audit": ["audit/main/main-api-1/", "audit/main/main-api-2/"],
     }
 

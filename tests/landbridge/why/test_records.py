@@ -70,7 +70,7 @@ class Recorded:
             else Things(kind, self.book, now=clock)
             for kind in seeing.kinds(queues=True)
         }
-        told = Settings("main", "s3://example", ["vision"], queues=True, audit=[])
+        told = Settings("main", "s3://example", ["vision"], queues=True, audit=[], regions=[])
         self.writing = Writing(self.book, Contact(clock), self.store, told, "recorder-1", self.where.spaces, BEGUN)
 
     def node(self, name: str, change: str = "ADDED", **status: Any) -> None:

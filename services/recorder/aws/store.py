@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .errors import StoreError, ThereError
+from ..errors import StoreError, ThereError
 
 INTO = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)")
 THERE = ("PreconditionFailed", "ConditionalRequestConflict")

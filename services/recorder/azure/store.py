@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .errors import StoreError, ThereError
+from ..errors import StoreError, ThereError
 
 CONTAINER = "fleet"
 INTO = re.compile(rf"https://([a-z0-9]{{3,24}})\.blob\.core\.windows\.net/{CONTAINER}")
