@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from .causes import Cause, causes, waiting
 from .observation import Observation, written
+from .works import RESUMED, SUSPENDED
 
 UNKNOWN = "unknown"
 POD, NODE = "pod", "node"
@@ -80,9 +81,14 @@ def judge(seen: Sequence[Observation], kind: str = POD) -> Verdict:
 
 
 def _concerning(seen: Sequence[Observation]) -> Iterator[Observation]:
-    """Without what a node said of another pod alone. Of a node itself all counts."""
+    """Without what a node said of another pod alone, and what is over. Of a node itself all counts."""
     mine = {one.uid for one in seen if one.about.startswith(f"{POD}/") and one.uid}
-    yield from (one for one in seen if not mine or one.facts.get("pod_uid", "") in ("", *mine))
+    resumed = {(one.about, one.at) for one in seen if one.code == RESUMED}
+    for one in seen:
+        # A run that is queued begins with its Jobs suspended.
+        over = one.code == SUSPENDED and any(about == one.about and at >= one.at for about, at in resumed)
+        if not over and (not mine or one.facts.get("pod_uid", "") in ("", *mine)):
+            yield one
 
 
 NO_ADVICE = "Look again in a few minutes: what clouds and audit logs say arrives late."
@@ -129,15 +135,23 @@ def _chain(found: Sequence[Found], kind: str) -> list[Found]:
     ends = _ends(found, kind)
     if not ends:
         return []
+    # Once its containers have ended a pod has, whoever clears it away.
+    finals = [one for one in ends if any(map(_is_final, one.shown_by))]
     # Of several that brought none of the others the first one ended it, whatever came later.
     lasts = [one for one in ends if not any(_brings(one, other) for other in ends)]
-    last = min(lasts or ends, key=lambda one: (one.at, _order(one)))
+    last = min([*finals, *lasts] or ends, key=lambda one: (one.at, _order(one)))
     before = _reached([last], found, lambda one, other: _brings(other, one))
     firsts = [one for one in before if not any(_brings(other, one) for other in before)]
     # Within the slack all may seem to have brought each other: then anything is more of a cause than the end itself.
     first = min(firsts, key=_order) if firsts else min(before, key=lambda one: (one is last, one.at, _order(one)))
-    after = _reached([first], before, _brings)
-    return [first, *sorted((one for one in after if one is not first), key=lambda one: (one is last, one.at))]
+    later = [one for one in _reached([last], found, _brings) if one not in before]
+    after = [one for one in _reached([first], [*before, *later], _brings) if one is not first]
+    return [first, *sorted(after, key=lambda one: (one in later, one is last, one.at))]
+
+
+def _is_final(one: Observation) -> bool:
+    ended = one.code == "done" or ("exit_code" in one.facts and not one.facts.get("again"))
+    return ended and one.about.startswith(f"{POD}/")
 
 
 def _ends(found: Sequence[Found], kind: str) -> list[Found]:

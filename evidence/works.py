@@ -14,19 +14,21 @@ class Row(NamedTuple):
     code: str
 
 
+SUSPENDED, RESUMED = "suspended", "resumed"
+
 JOB = (
     Row("Failed", "DeadlineExceeded", "job-deadline"),
     Row("Failed", "BackoffLimitExceeded", "job-gave-up"),
     Row("Failed", "PodFailurePolicy", "job-failure-policy"),
     Row("Failed", "", "job-failed"),
     Row("Complete", "", "job-complete"),
-    Row("Suspended", "", "suspended"),
+    Row("Suspended", "", SUSPENDED),
 )
 JOB_SET = (
     Row("Failed", "ReachedMaxRestarts", "run-gave-up"),
     Row("Failed", "", "run-failed"),
     Row("Completed", "", "run-complete"),
-    Row("Suspended", "", "suspended"),
+    Row("Suspended", "", SUSPENDED),
 )
 WORKLOAD = (
     Row("Evicted", "Preempted", "queue-preempted"),
@@ -56,7 +58,7 @@ def _of_work(thing: Json, kind: str) -> Iterator[Observation]:
     reserved = False
     for one in status.get("conditions") or []:
         reserved = reserved or (one["type"] == "QuotaReserved" and one["status"] == "True")
-        if one["status"] == "True" and (code := _code(one, TABLES[kind])):
+        if code := _code(one, TABLES[kind]):
             facts = {"reason": one.get("reason") or ""}
             yield Observation(
                 moment(one.get("lastTransitionTime")), source, name, code, str(one.get("message") or ""), uid, facts
@@ -70,6 +72,8 @@ def _of_work(thing: Json, kind: str) -> Iterator[Observation]:
 
 
 def _code(condition: Json, rows: tuple[Row, ...]) -> str:
+    if condition["status"] != "True":
+        return RESUMED if condition["type"] == "Suspended" else ""
     reason = str(condition.get("reason") or "")
     return next((one.code for one in rows if one.type == condition["type"] and one.reason in ("", reason)), "")
 

@@ -52,9 +52,7 @@ class Api:
         except KubeError as error:
             if error.forbidden or NO_KIND in error.result.err:
                 raise
-            # Whoever does not answer one question would be waited for at each of the others, too.
-            self.away = True
-            self.not_seen("the cluster's API", error)
+            self._is_away(error)
             return None
 
     def items(self, what: str, where: str, words: str, *chosen: str) -> list[Json]:
@@ -63,8 +61,16 @@ class Api:
         try:
             return list(self.kube.get(what, where, *chosen)["items"])
         except KubeError as error:
-            self.not_seen(words, error)
+            if error.forbidden or NO_KIND in error.result.err:
+                self.not_seen(words, error)
+            else:
+                self._is_away(error)
             return []
+
+    def _is_away(self, error: KubeError) -> None:
+        """Whoever does not answer one question would be waited for at each of the others, too."""
+        self.away = True
+        self.not_seen("the cluster's API", error)
 
     def works(self, pod: Json) -> dict[str, Json]:
         """By kind."""

@@ -99,7 +99,7 @@ def peers(host: Host, others: Sequence[Host]) -> Iterator[Observation]:
 
 
 class Index:
-    """Many observations, by what they are about."""
+    """Many observations, by what they are about. What happened to a run before the pod was made was another's."""
 
     def __init__(self, seen: Iterable[Observation]) -> None:
         self.about: dict[str, list[Observation]] = defaultdict(list)
@@ -121,7 +121,7 @@ class Index:
         node = self.about.get(f"node/{pod['spec'].get('nodeName', '')}", ())
         found = [
             *(one for one in own if one.uid in ("", uid) or not uid),
-            *(one for name in kinds for one in self.about.get(name, ())),
+            *(one for name in kinds for one in self.about.get(name, ()) if one.at >= begun - SLACK_SECONDS),
             *(one for one in node if begun - SLACK_SECONDS <= one.at <= ended + SLACK_SECONDS),
             *self.about.get(f"namespace/{space}", ()),
             *peers(Host(pod, self._own(pod)), self.hosts(pod)),

@@ -16,7 +16,7 @@ from .target import POD
 # What a pod shows that has not failed, beside waiting.
 ENDLESS = ("done", "completed", "deleting", "gone")
 # Ends as they should be.
-WELL = ("done", "finished", "nothing")
+WELL = ("done", "finished", "scaled", "nothing")
 GPU = "nvidia.com/gpu"
 TEAM = namespace("")
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from evidence import audit, nodes, pods, works
 from evidence.observation import Json, Observation, moment
+from evidence.record import GONE
 from landbridge.errors import LandbridgeError
 
 from .api import ABOVE, EVENTS_OF_NODES, Api
@@ -17,6 +18,8 @@ from .deaths import Death, failed, of_now, of_records
 from .records import Gap, Records
 from .target import NODE, POD
 
+LAST_SEEN = "how it is now: this is how the recorder saw it last"
+YET_TO_WRITE = "its last seconds, which the recorder writes within a minute or two"
 # API machines bring their log a minute late, and recorders read it a minute later.
 AUDIT_LATE = timedelta(minutes=15)
 Answer = TypeVar("Answer")
@@ -71,11 +74,13 @@ class Looking:
         seen = [
             *(nodes.of_node(node) if node else []),
             *self.api.events(EVENTS_OF_NODES, "Node", name),
-            *(one for one in self._recorded([name], begun) if one.code not in NO_EVIDENCE),
+            *self._recorded([name], begun),
             *(one for entry in entries if (one := audit.of_entry(entry))),
         ]
         mine = [one for one in seen if one.about == f"{NODE}/{name}"]
-        return Case(NODE, last, node is not None, {}, of_this(mine, ""), [*self.blind])
+        there = node is not None or (self.api.away and all(one.code != GONE for one in mine))
+        evidence = [one for one in mine if one.code not in NO_EVIDENCE]
+        return Case(NODE, last, there, {}, of_this(evidence, ""), [*self.blind])
 
     def hosts(self, kind: str, namespace: str, name: str) -> list[Host]:
         """Pods of a run or a Job: those that are there, else those that were."""
@@ -128,7 +133,12 @@ class Looking:
             *(one for name, thing in belongs.items() for one in works.of_work(thing, name.lower())),
             *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and concerns(one, pod, names)),
         ]
-        self._gaps(begun, recorded.ended(pod))
+        ended = recorded.ended(pod)
+        self._gaps(begun, ended)
+        if not there and ended == float("inf"):
+            # Where nobody answers it may well be there.
+            there = self.api.away and kind == POD
+            self.blind[LAST_SEEN if there else YET_TO_WRITE] = None
         return Case(kind, pod, there, of_it, of_this(seen, uid), [*self.blind])
 
     def _recorded_deaths(self, since: float) -> list[Death]:

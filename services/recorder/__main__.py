@@ -34,7 +34,7 @@ from .things import Things
 from .where import Where
 from .writing import Writing
 
-LOOK_SECONDS = 60.0
+LOOK_SECONDS, AUDIT_SECONDS = 60.0, 20.0
 # So that pods' records have their nodes' pools.
 NODES_FIRST_SECONDS = 30.0
 
@@ -112,7 +112,7 @@ class Recorder:
             self._thread(kind.path, self._follow, kind.path, things.keep, things.listed, things.changed)
         happenings = Happenings(self.book)
         self._thread(seeing.EVENTS, self._follow, seeing.EVENTS, happenings.keep, happenings.listed, happenings.changed)
-        self._thread("audit", self._regularly, self.audit.step)
+        self._thread("audit", self._regularly, self.audit.step, AUDIT_SECONDS)
         self._thread("machines", self._regularly, self.machines.step)
         self._thread("days", self._regularly, self.days.step)
 
@@ -165,7 +165,7 @@ class Recorder:
 
         follow(self.kube, path, understood(path, keep, ""), all_listed, understood(path, changed, None), broke)
 
-    def _regularly(self, step: Callable[[float], None]) -> None:
+    def _regularly(self, step: Callable[[float], None], seconds: float = LOOK_SECONDS) -> None:
         said = ""
         while True:
             why = ""
@@ -176,7 +176,7 @@ class Recorder:
             if why and why != said:
                 say(why)
             said = why
-            time.sleep(LOOK_SECONDS)
+            time.sleep(seconds)
 
 
 def understood(path: str, take: Callable[..., Any], instead: Any) -> Callable[..., Any]:

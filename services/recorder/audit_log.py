@@ -6,7 +6,7 @@ import re
 import threading
 import zlib
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from evidence import audit, pods
 from evidence.observation import Json, Observation
@@ -47,7 +47,7 @@ class AuditLog:
         for folder in self.folders:
             for key in self._new(folder, now):
                 for one in observations(self.store.get(key)):
-                    self.book.add(one)
+                    self.book.add(one, urgent=one.about.startswith(("pod/", "jobset/")))
                 self.read[folder].add(key)
         with self.lock:
             due = [one for one in self.unseen if now - one[1] >= FILL_SECONDS]
@@ -74,9 +74,9 @@ class AuditLog:
                     self.book.add(one)
 
     def _new(self, folder: str, now: float) -> list[str]:
-        """Those of yesterday, too: the last of a day comes in the next."""
-        today = datetime.fromtimestamp(now, UTC).date()
-        found = [key for n in (1, 0) for key in self.store.listed(f"{folder}{today - timedelta(days=n)}/")]
+        """Those of yesterday, too, as long as its last ones may come."""
+        days = {datetime.fromtimestamp(at, UTC).date() for at in (now - BACK_SECONDS, now)}
+        found = [key for day in sorted(days) for key in self.store.listed(f"{folder}{day}/")]
         # What is read is forgotten with its day.
         self.read[folder] &= set(found)
         return [key for key in found if key not in self.read[folder] and _named(folder, key) >= self.first]

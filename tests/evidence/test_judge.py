@@ -147,3 +147,29 @@ def test_what_a_pod_has_outlived_did_not_end_it() -> None:
     assert judge(late).code == "drained-by-person"
     assert judge([morning, own(9000.0, "deleting")]).code == "exited", "it was not started again: that was its end"
     assert judge([*seen, own(130.0, "evicted-by-person", user="ann")]).code == "probe", "within minutes"
+
+
+def test_who_clears_away_what_has_ended_did_not_end_it() -> None:
+    """A run that failed, half a minute before somebody stopped it."""
+    by = {"user": "ann", "from": "192.0.2.7", "what": "its run"}
+    stopped = [
+        Observation(130.0, "audit log", "jobset/team-a/train", "deleted-by-person", "deleted by ann", facts=by),
+        own(131.0, "collected", user="system:serviceaccount:kube-system:generic-garbage-collector"),
+    ]
+    gave_up = Observation(101.0, "JobSet", "jobset/team-a/train", "run-gave-up", "m")
+    found = judge([own(100.0, "exited", exit_code=7), gave_up, *stopped])
+    assert found.code == "exited"
+    assert "run-gave-up" in [one.cause.code for one in found.followed]
+    assert judge([own(132.0, "signalled", exit_code=143, signal=15), *stopped]).code == "deleted-by-person"
+    assert judge([own(132.0, "done"), *stopped]).code == "deleted-by-person", "it ended with 0 when it was told to"
+    assert judge([own(100.0, "done"), *stopped]).code == "done"
+
+
+def test_a_job_that_was_suspended_and_goes_on_is_no_cause() -> None:
+    def job(at: float, code: str) -> Observation:
+        return Observation(at, "job controller", "job/team-a/train-0", code)
+
+    end = own(30.0, "deleted-by-job")
+    assert judge([job(10.0, "suspended"), end]).code == "suspended"
+    assert judge([job(10.0, "suspended"), job(12.0, "resumed"), end]).code == "deleted-by-job"
+    assert judge([job(10.0, "resumed"), job(25.0, "suspended"), end]).code == "suspended"

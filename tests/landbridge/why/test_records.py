@@ -9,7 +9,9 @@ import pytest
 from evidence.events import of_event
 from evidence.observation import Observation, moment
 from landbridge.clouds.cloud import CloudError
+from landbridge.cluster.kube import KubeError
 from landbridge.errors import LandbridgeError
+from landbridge.remote_execution import CommandResult
 from landbridge.why import ask
 from landbridge.why.api import Api
 from landbridge.why.case import Case
@@ -297,3 +299,46 @@ def test_what_ended_is_listed_with_its_hours(recorded: Recorded) -> None:
         "west-gpu",
         4.0,
     )
+
+
+class Silent:
+    """A cluster's API that does not answer."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def find(self, *words: str) -> None:
+        self.asked += 1
+        raise KubeError(f"kubectl {' '.join(words)} failed: no answer within 4 s", CommandResult(1, "", "no answer"))
+
+    get = find
+
+
+def test_while_the_api_is_away_what_was_seen_last_is_told_and_nobody_is_asked_twice(recorded: Recorded) -> None:
+    recorded.ended("train-0", 7, 600)
+    recorded.write(660)
+    kube = Silent()
+    looking = Looking(Api(kube, {}), None, recorded.records())  # type: ignore[arg-type]
+    found = ask.case(looking, target("pod/train-0"), "team-vision", 30)
+    assert (found.verdict.code, found.phase) == ("exited", "Failed")
+    assert kube.asked == 1
+    assert [one.partition(":")[0] for one in found.blind][-1] == "how it is now"
+    assert any(one.startswith("the cluster's API: kubectl pod train-0") for one in found.blind)
+    recorded.gone("train-0", 700)
+    recorded.write(720)
+    looking = Looking(Api(Silent(), {}), None, recorded.records())  # type: ignore[arg-type]
+    assert ask.case(looking, target("pod/train-0"), "team-vision", 30).phase == "gone"
+
+
+def test_what_went_just_now_is_not_told_by_what_was_before(recorded: Recorded) -> None:
+    recorded.pod("train-0", "ADDED", phase="Running")
+    recorded.ended("train-0", 7, 5, phase="Running")
+    recorded.pod("train-0", phase="Running", containerStatuses=[])
+    recorded.write(660)
+    kube = Silent()
+    kube.find = lambda *_: None  # type: ignore[method-assign]
+    kube.get = lambda *_: {"items": []}  # type: ignore[method-assign, assignment]
+    looking = Looking(Api(kube, {}), None, recorded.records())  # type: ignore[arg-type]
+    found = ask.case(looking, target("pod/train-0"), "team-vision", 30)
+    assert found.phase == "gone"
+    assert any(one.startswith("its last seconds") for one in found.blind)
