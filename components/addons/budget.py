@@ -50,9 +50,9 @@ BUDGETS = {
     # themselves at the start, and each ten seconds lease, status and the pods that have no node. Nobody ends machines
     # in a quiet hour, so the service beside it lists no nodes.
     "cluster-autoscaler": Budget("cluster", 61, 23, RENEWALS_AN_HOUR + 3 * 1800 + 3 * 360, {}),
-    # Each of the two: pods, nodes, events, Jobs, JobSets and workloads, and once a minute two hours of the autoscaler's
-    # notes. Nothing fails in a quiet hour, so no last lines are asked for.
-    "recorder": Budget("cluster", 14, 6, 2 * 60, {}),
+    # Each of the two: pods, nodes, events, Jobs, JobSets and workloads; of more than 500 a page more for each 500.
+    # Nothing fails in a quiet hour, so no last lines are asked for.
+    "recorder": Budget("cluster", 12, 6, 0, {}),
     # The leader of two writes its lease each two seconds, and the other one reads it. At the start Kueue writes the
     # status of every queue, and its authority into definitions and webhooks.
     "kueue": Budget("cluster", 140, 20, 2 * 1800, {}),

@@ -5,10 +5,10 @@ Two replicas on two system machines, which both watch and both write: what one m
 
 from components.control_plane.audit import place
 from components.storage.azure.spec import CONTAINER
-from fleet import autoscaler, recorder
+from fleet import recorder
 from fleet.buckets import bucket_name, in_azure
 
-from . import autoscaler_notes, jobset, queues
+from . import jobset, queues
 from .aws import pod_role as aws_pod_role
 from .aws import recorder_role as aws_recorder_role
 from .azure import pod_role as azure_pod_role
@@ -23,14 +23,14 @@ PORT = 8089
 GRACE_SECONDS = 30
 # By the cluster's size, cores and memory: it knows all pods, and what it has not written yet.
 ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "256Mi"), "large": ("300m", "768Mi")}
-LOOK = ("get", "list", "watch")
+LOOK = ("list", "watch")
 POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     config = {"settings.json": compact(settings(spec))}
     return [
-        *rights(ADDON, ADDON, everywhere(spec), here(spec)),
+        *rights(ADDON, ADDON, everywhere(spec)),
         config_map(SETTINGS, ADDON, config),
         # No `up` waits for it: what runs goes on without it.
         deployment(ADDON, ADDON, REPLICAS, pod(spec), config, hosts=True),
@@ -40,21 +40,15 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
 
 def everywhere(spec: AddOnsSpec) -> list[Manifest]:
     """Its rights in the whole cluster, which change nothing."""
-    runs = [rule(jobset.GROUP, ["jobsets"], "list", "watch"), rule(queues.GROUP, ["workloads"], "list", "watch")]
+    runs = [rule(jobset.GROUP, ["jobsets"], *LOOK), rule(queues.GROUP, ["workloads"], *LOOK)]
     return [
         rule("", ["pods", "nodes", "events"], *LOOK),
         # The last lines of what has failed.
         rule("", ["pods/log"], "get"),
-        rule("batch", ["jobs"], "list", "watch"),
+        rule("batch", ["jobs"], *LOOK),
         # Without queues the cluster has no such kinds.
         *(runs if queues.wanted(spec) else []),
     ]
-
-
-def here(spec: AddOnsSpec) -> list[Manifest]:
-    """Its rights in kube-system: the autoscaler's notes, by name."""
-    notes = {**rule("", ["configmaps"], "get"), "resourceNames": autoscaler_notes.names()}
-    return [notes] if autoscaler.wanted(spec.fleet, spec.cluster.name) else []
 
 
 def settings(spec: AddOnsSpec) -> Manifest:

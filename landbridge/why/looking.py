@@ -19,6 +19,7 @@ from .records import Gap, Records
 from .target import NODE, POD
 
 LAST_SEEN = "how it is now: this is how the recorder saw it last"
+YET_TO_READ, WHO_SECONDS = "who deleted it: the recorder knows that within three minutes", 180.0
 YET_TO_WRITE = "its last seconds, which the recorder writes within a minute or two"
 # API machines bring their log a minute late, and recorders read it a minute later.
 AUDIT_LATE = timedelta(minutes=15)
@@ -139,11 +140,16 @@ class Looking:
             # Where nobody answers it may well be there.
             there = self.api.away and kind == POD
             self.blind[LAST_SEEN if there else YET_TO_WRITE] = None
+        elif not there and self.log is None and ended > self._now() - WHO_SECONDS:
+            self.blind[YET_TO_READ] = None
         return Case(kind, pod, there, of_it, of_this(seen, uid), [*self.blind])
 
     def _recorded_deaths(self, since: float) -> list[Death]:
         none: list[Death] = []
         return self._of_records(lambda records: [*of_records(records.all(since), since)], none)
+
+    def _now(self) -> float:
+        return self.records.now.timestamp() if self.records else 0.0
 
     def _both(self, *jobs: Callable[[], Any]) -> list[Any]:
         with ThreadPoolExecutor(len(jobs)) as pool:

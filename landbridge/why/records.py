@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evidence.observation import Observation, moment, read_line
 from evidence.record import RECORD
-from landbridge.clouds.cloud import Bucket
+from landbridge.clouds.cloud import Bucket, CloudError
 
 # As many as boto3 keeps lines open.
 THREADS = 10
@@ -78,7 +78,7 @@ class Records:
         wanted = [day for day in days if day not in self._lines]
         keys = [key for day in wanted for key in self.keys[day]]
         with ThreadPoolExecutor(THREADS) as pool:
-            parts = dict(zip(keys, pool.map(self.bucket.read, keys), strict=True))
+            parts = dict(zip(keys, pool.map(self._part, keys), strict=True))
             for day in wanted:
                 if None in (parts[key] for key in self.keys[day]):
                     # Its parts are becoming its file just now.
@@ -89,6 +89,15 @@ class Records:
                     )
                 self._lines[day] = [line for key in self.keys[day] for line in _unpacked(parts[key])]
         return [line for day in days for line in self._lines[day]]
+
+    def _part(self, key: str) -> bytes | None:
+        """S3 tells those who may list only a part of it that they may not read what is not there."""
+        try:
+            return self.bucket.read(key)
+        except CloudError:
+            if key in {one.key for one in self.bucket.listed(key)}:
+                raise
+            return None
 
     def gaps(self, since: float, until: float) -> list[Gap]:
         """Within that time; what the recorder has yet to write is none."""

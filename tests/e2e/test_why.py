@@ -5,6 +5,7 @@ Each drill ends pods in one way, all begin at once, and the answer is that way a
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -62,6 +63,11 @@ class Drills:
     def operator(self, *words: str) -> dict[str, Any]:
         return dict(self.queued.cloud.report("why", "--local", *words))
 
+    def told(self, run: str) -> dict[str, Any]:
+        """To its team."""
+        done = self.ann.run("why", f"run/{run}", "--json", code=None)
+        return dict(json.loads(done.stdout)) if done.returncode == 0 else {"cause": "", "phase": ""}
+
     def known(self, run: str) -> bool:
         """Whether the audit log has who ended it."""
         words = ("why", "--local", f"pod/{self.pods[run][0]}", "-n", SPACE, "--json")
@@ -109,6 +115,30 @@ def test_a_hang_is_told_from_the_signal_that_ends_it(drills: Drills) -> None:
     assert found["cause"] == "hang"
     assert "probe" in [one["cause"] for one in found["followed"]]
     assert drills.ann.report("why", "run/hung")["cause"] == "hang"
+
+
+def test_what_is_gone_is_known_to_its_team_and_who_ended_it(drills: Drills) -> None:
+    """By the recorder, which has read the audit log for them."""
+    eventually(lambda: drills.told("stopped")["cause"] == "deleted-by-person", 180)
+    found = drills.told("stopped")
+    assert (found["decided_by"], found["phase"], found["node"]) == ("ann", "gone", drills.host)
+    assert found["sentence"].startswith("ann deleted its run, from 10.")
+    drills.queued.kubectl("-n", SPACE, "delete", "jobset", "exits")
+    eventually(lambda: drills.told("exits")["phase"] == "gone", 60)
+    mine = drills.told("exits")
+    assert mine["cause"] == "exited"
+    assert [one["text"] for one in mine["evidence"] if one["code"] == "last-lines"] == ["done for\n"]
+
+
+def test_a_report_counts_what_ended_and_people_see_their_own(drills: Drills, tmp_path: Path) -> None:
+    picture = tmp_path / "report.svg"
+    every = drills.operator("--report", "--days", "1", "--picture", str(picture))
+    causes = {row["name"]: row["deaths"] for row in every["causes"]}
+    assert causes.keys() >= {"exited", "hang", "deleted-by-person", "drained-by-person", "peer-failed"}
+    assert "What ended in main" in picture.read_text()
+    mine = drills.ann.report("why", "--report")
+    assert [row["name"] for row in mine["teams"]] == ["lab"]
+    assert {row["name"] for row in every["teams"]} >= {"lab"}
 
 
 def test_a_run_that_was_stopped_names_who_did_when_nothing_of_it_is_left(drills: Drills) -> None:

@@ -148,30 +148,20 @@ def rights(of: AddOnsSpec) -> dict[tuple[str, str, str], set[str]]:
 
 
 def test_its_rights_are_to_look_and_no_others(example: AddOnsSpec, world: World) -> None:
-    look, watch = {"get", "list", "watch"}, {"list", "watch"}
+    look = {"list", "watch"}
     bare = {
         ("ClusterRole", "", "pods"): look,
         ("ClusterRole", "", "nodes"): look,
         ("ClusterRole", "", "events"): look,
         ("ClusterRole", "", "pods/log"): {"get"},
-        ("ClusterRole", "batch", "jobs"): watch,
-        ("Role", "", "configmaps"): {"get"},
+        ("ClusterRole", "batch", "jobs"): look,
     }
     runs = {
-        ("ClusterRole", "jobset.x-k8s.io", "jobsets"): watch,
-        ("ClusterRole", "kueue.x-k8s.io", "workloads"): watch,
+        ("ClusterRole", "jobset.x-k8s.io", "jobsets"): look,
+        ("ClusterRole", "kueue.x-k8s.io", "workloads"): look,
     }
     assert rights(spec_of(world, "main")) == bare, "it has no queues"
     assert rights(example) == {**bare, **runs}
-    (rule,) = bed.named(recorder.manifests(example), "Role", "landbridge:recorder")["rules"]
-    notes = [rule["resourceNames"] for rule in autoscaler.here() if set(rule["verbs"]) == {"get", "update"}]
-    assert rule["resourceNames"] in notes
-
-
-def test_without_an_autoscaler_there_are_no_notes(example: AddOnsSpec) -> None:
-    left = {name: pool for name, pool in example.fleet.pools.items() if pool.kind == "system" or pool.site}
-    alone = example._replace(fleet=example.fleet.model_copy(update={"pools": left}))
-    assert not [key for key in rights(alone) if key[0] == "Role"]
 
 
 def test_every_cluster_has_one(world: World, example: AddOnsSpec) -> None:

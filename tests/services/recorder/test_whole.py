@@ -56,7 +56,7 @@ class Bed:
         self.account = folder / "account"
         self.account.mkdir()
         applied = Applying(kube)
-        for one in rights(recorder.ADDON, recorder.ADDON, recorder.everywhere(of), recorder.here(of)):
+        for one in rights(recorder.ADDON, recorder.ADDON, recorder.everywhere(of)):
             applied(one)
         (self.account / "token").write_text(token(kube, "kube-system", recorder.ADDON, kube.issuer))
         (self.account / "ca.crt").write_text(kube.authority.pem)
