@@ -5,12 +5,12 @@ from typing import NamedTuple
 from landbridge.errors import UsageError
 
 POD, RUN, JOB, NODE = "pod", "run", "job", "node"
-# As kubectl has them.
+# As kubectl has them. A node is called as its machine is.
 NAMES = {
     POD: ("pod", "pods", "po"),
     RUN: ("run", "runs", "jobset", "jobsets"),
     JOB: ("job", "jobs"),
-    NODE: ("node", "nodes", "no"),
+    NODE: ("node", "nodes", "no", "machine"),
 }
 SHORT = {name: kind for kind, names in NAMES.items() for name in names}
 EXAMPLE = "Write pod/NAME, run/NAME, job/NAME or node/NAME"

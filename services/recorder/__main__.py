@@ -82,7 +82,8 @@ def main() -> int:
     while not over.is_set() and not replaced(given.identity):
         if recorder.book.urgent.wait(given.write_seconds):
             over.wait(given.settle_seconds)
-        recorder.writing.step(time.time(), last=over.is_set())
+        if not over.is_set():
+            recorder.writing.step(time.time())
     recorder.writing.step(time.time(), last=True)
     pages.shutdown()
     return 0

@@ -13,6 +13,8 @@ from .seeing import Kind
 
 # What keeps a pod waiting is told in new words again and again.
 WAITS_SECONDS = 600.0
+# A pod's.
+MOST_SAID = 64
 # Of what went while nobody could see it.
 UNSEEN = "it was not there any more when the API server answered again"
 SEEN = "its object was deleted"
@@ -106,4 +108,7 @@ def _news(one: Observation, said: dict[tuple[Any, ...], tuple[int, float]], now:
     if text == words or (text is not None and one.code in waiting() and now - at < WAITS_SECONDS):
         return False
     said[what] = (words, now)
+    if len(said) > MOST_SAID:
+        # Of a container that is started again and again.
+        del said[next(iter(said))]
     return True

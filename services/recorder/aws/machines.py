@@ -7,6 +7,7 @@ from evidence import machines
 from evidence.observation import Observation
 
 from ..errors import CloudError
+from .clients import client
 
 GROUP = "aws:autoscaling:groupName"
 # DescribeInstances takes a thousand; and those of one hour are enough of a group's activities.
@@ -17,12 +18,8 @@ class Region:
     """One thread calls it."""
 
     def __init__(self, region: str) -> None:
-        import boto3
-        from botocore.config import Config
-
-        config = Config(connect_timeout=5, read_timeout=20, retries={"mode": "standard", "total_max_attempts": 2})
         self.region = region
-        self.ec2, self.groups = (boto3.client(one, region_name=region, config=config) for one in ("ec2", "autoscaling"))
+        self.ec2, self.groups = (client(one, region, attempts=2) for one in ("ec2", "autoscaling"))
 
     def ask(self, nodes: Mapping[str, str], now: float) -> tuple[list[Observation], set[str]]:
         """`nodes` by their machines' names. Second are the machines of which there is no more to say.

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..errors import StoreError, ThereError
+from .clients import client
 
 INTO = re.compile(r"s3://([a-z0-9][a-z0-9.-]+)")
 THERE = ("PreconditionFailed", "ConditionalRequestConflict")
@@ -23,12 +24,8 @@ class Bucket:
     def client(self) -> Any:
         """One thread alone uses it."""
         if self._client is None:
-            import boto3
-            from botocore.config import Config
-
             # What stays unsent is sent again in a minute.
-            retries = {"mode": "standard", "total_max_attempts": 3}
-            self._client = boto3.client("s3", config=Config(connect_timeout=5, read_timeout=20, retries=retries))
+            self._client = client("s3", attempts=3)
         return self._client
 
     def put(self, key: str, data: bytes) -> None:

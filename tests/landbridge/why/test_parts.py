@@ -30,6 +30,10 @@ def test_a_pod_is_named_as_kubectl_does(text: str) -> None:
     assert target(text) == Target("pod", "train-0")
 
 
+def test_a_machine_is_its_node() -> None:
+    assert target("machine/i-0123456789abcdef0") == target("node/i-0123456789abcdef0")
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -4,7 +4,7 @@ from typing import Any
 
 from services.recorder import seeing
 from services.recorder.book import Book
-from services.recorder.things import UNSEEN, WAITS_SECONDS, Things
+from services.recorder.things import MOST_SAID, UNSEEN, WAITS_SECONDS, Things
 from tests.evidence.test_seen import container, ended, failed, pod, terminated
 
 MINUTE = 60.0
@@ -57,6 +57,16 @@ def test_each_restart_is_news() -> None:
         one = {**container(running={}), "restartCount": n, "lastState": {"terminated": ended(n)}}
         things.changed("MODIFIED", pod({"phase": "Running", "containerStatuses": [one]}))
         assert codes(book) == ["exited", "record"]
+
+
+def test_what_is_started_again_and_again_takes_no_more_memory() -> None:
+    things, book, _ = made()
+    for n in range(3 * MOST_SAID):
+        one = {**container(running={}), "restartCount": n, "lastState": {"terminated": ended(1)}}
+        things.changed("MODIFIED", pod({"phase": "Running", "containerStatuses": [one]}))
+    (live,) = things.live.values()
+    assert len(live.said) == MOST_SAID
+    assert len([one for one in book.take().seen if one.code == "exited"]) == 3 * MOST_SAID
 
 
 def test_a_wait_in_new_words_is_told_every_ten_minutes() -> None:
