@@ -13,8 +13,10 @@ from components.addons.aws import recorder_role, team_roles
 from components.addons.spec import AddOnsSpec
 from components.storage.aws import bucket as storage
 from fleet import recorder, team_storage
+from services.recorder.aws.store import Bucket
 from tests.components.addons import bed, cloud
 from tests.local.aws.support import refused, with_keys
+from tests.services.recorder import stores
 from tests.support import golden
 from tests.support.apiserver import Server
 
@@ -97,6 +99,10 @@ def test_it_keeps_the_records_of_its_cluster(key: str, as_pod: Client) -> None:
     folder = key.rpartition("/")[0] + "/"
     assert [one["Key"] for one in s3.list_objects_v2(Bucket=HOME, Prefix=folder)["Contents"]] == [key, f"{key}-2"]
     s3.delete_object(Bucket=HOME, Key=f"{key}-2")
+
+
+def test_its_program_s_own_calls_are_taken(as_pod: Client) -> None:
+    stores.keeps(Bucket(HOME, as_pod("s3")), "team-records/platform/main/", "teams/research/")
 
 
 def test_it_reads_the_audit_log_of_its_cluster_and_changes_none_of_it(as_pod: Client) -> None:

@@ -13,12 +13,14 @@ from components.addons.azure.addons import RecorderIdentity
 from components.addons.azure.pod_role import AUDIENCE
 from fleet import issuers
 from fleet.world import World
+from services.recorder.azure.store import Bucket
 from tests.components.addons import bed
 from tests.components.addons.azure import stored
 from tests.components.addons.azure.test_addons import SOUTH
 from tests.components.addons.azure.test_autoscaler_role import Mocks
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.support import LocalAzure
+from tests.services.recorder import stores
 
 CLUSTER = "south"
 OWN = ("records/south/2026-11-29/a", "team-records/research/south/2026-11-29/a")
@@ -78,6 +80,10 @@ def container(azure: LocalAzure, group: str) -> Any:  # noqa: F811
 def refused(act: Callable[[], Any]) -> None:
     with pytest.raises(HttpResponseError, match="AuthorizationPermissionMismatch"):
         act()
+
+
+def test_its_program_s_own_calls_are_taken(container: Any) -> None:
+    stores.keeps(Bucket("account", container), "team-records/research/south/", "teams/research/")
 
 
 def test_it_keeps_the_records_of_its_cluster_and_reads_its_audit_log_and_nothing_else(container: Any) -> None:
