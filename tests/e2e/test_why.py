@@ -141,6 +141,20 @@ def test_a_report_counts_what_ended_and_people_see_their_own(drills: Drills, tmp
     assert {row["name"] for row in every["teams"]} >= {"lab"}
 
 
+def test_a_cluster_that_is_gone_has_answers_for_operators(drills: Drills) -> None:
+    """Its stack has built nothing any more, and only the bucket is left."""
+    stack = drills.queued.cloud.home / "local/test/state/.pulumi/stacks/landbridge/main.json"
+    away = stack.with_suffix(".away")
+    stack.rename(away)
+    try:
+        found = drills.operator(f"pod/{drills.pods['exits'][0]}", "-n", SPACE)
+        assert drills.queued.cloud.run("why", "--local").stdout.count("exit code 7")
+    finally:
+        away.rename(stack)
+    assert (found["cause"], found["phase"], found["node"]) == ("exited", "gone", drills.host)
+    assert any("The cluster main is not up" in one for one in found["not_looked_at"])
+
+
 def test_a_run_that_was_stopped_names_who_did_when_nothing_of_it_is_left(drills: Drills) -> None:
     (pod,) = drills.pods["stopped"]
     found = drills.operator(f"pod/{pod}", "-n", SPACE)
