@@ -78,6 +78,8 @@ def why(
         raise UsageError(f"--picture is the report's. Write `landbridge why --report --picture {picture}`.")
     out = options.output(as_json=as_json)
     looking, cluster, team = _opened(hours, days, **where)
+    if looking.records:
+        looking.records.say = lambda line: out.progress.print(line, style="dim")
     space = namespace or (team_storage.namespace(team) if team else "")
     if as_report:
         return _report(looking, cluster, space, picture, out)
@@ -183,7 +185,7 @@ def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
 def _report(looking: Looking, cluster: str, space: str, picture: Path | None, out: Output) -> int:
     if looking.records is None:
         raise LandbridgeError("There are no records to report of.")
-    made = report(looking.records, space, lambda line: out.progress.print(f"Reading {line}", style="dim"))
+    made = report(looking.records, space)
     if picture:
         picture.write_text(svg(cluster, made))
     if out.as_json:

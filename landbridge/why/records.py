@@ -14,6 +14,7 @@ from landbridge.clouds.cloud import Bucket, CloudError
 
 # As many as boto3 keeps lines open.
 THREADS = 10
+SOON_DAYS = 2
 # Replicas write once a minute, or every ten where nothing happens: later than that is a gap.
 LATE = timedelta(minutes=15)
 
@@ -32,6 +33,8 @@ class Records:
     def __init__(self, opened: Callable[[], Bucket], below: str, since: datetime, now: datetime) -> None:
         self.opened, self.below, self.since, self.now = opened, below, since, now
         self._lines: dict[date, list[bytes]] = {}
+        # What is not of the last days takes a while.
+        self.say: Callable[[str], None] = lambda _: None
 
     @cached_property
     def bucket(self) -> Bucket:
@@ -80,6 +83,8 @@ class Records:
         with ThreadPoolExecutor(THREADS) as pool:
             parts = dict(zip(keys, pool.map(self._part, keys), strict=True))
             for day in wanted:
+                if len(self._lines) >= SOON_DAYS:
+                    self.say(f"Looking through the records of {day:%-d %B}")
                 if None in (parts[key] for key in self.keys[day]):
                     # Its parts are becoming its file just now.
                     again = [one.key for one in self.bucket.listed(f"{self.below}{day}")]

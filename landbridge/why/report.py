@@ -61,11 +61,11 @@ class Report(NamedTuple):
 TABLES = ("causes", "teams", "pools", "boards")
 
 
-def report(records: Records, namespace: str, say: Callable[[str], None]) -> Report:
-    """Of all that the records have. `say` hears how far it is. Raises CloudError."""
+def report(records: Records, namespace: str) -> Report:
+    """Of all that the records have. Raises CloudError."""
     since, until = records.since.timestamp(), records.now.timestamp()
     found: dict[tuple[str, str], Death] = {}
-    for one in _by_days(records, say):
+    for one in _by_days(records):
         if one.at >= since and namespace in ("", one.pod["metadata"]["namespace"]):
             # What went on over midnight is known better on the second day.
             found[one.title, str(one.pod["metadata"]["uid"])] = one
@@ -103,11 +103,11 @@ def board(death: Death) -> str:
     return next((str(one[key]) for one in facts for key in BOARD if one.get(key)), "")
 
 
-def _by_days(records: Records, say: Callable[[str], None]) -> Iterator[Death]:
+def _by_days(records: Records) -> Iterator[Death]:
     """Two days at a time, the oldest first: a month of a large cluster is more than a laptop's memory."""
     days = sorted(records.keys)
     for number, day in enumerate(days):
-        say(f"{day:%d %b}: {number + 1} of {len(days)} days")
+        records.say(f"Looking through the records of {day:%-d %B}, {number + 1} of {len(days)} days")
         begun = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
         around = [one for one in days if _yesterday(day) <= one <= day]
         yield from of_records(records.on(around), begun)

@@ -37,7 +37,9 @@ def month() -> Recorded:
 
 def told(month: Recorded, team: str = "") -> tuple[Report, list[str]]:
     said: list[str] = []
-    return report(month.records(team), "", said.append), said
+    records = month.records(team)
+    records.say = said.append
+    return report(records, ""), said
 
 
 @pytest.mark.parametrize("team", ["", "vision"])
@@ -49,7 +51,8 @@ def test_ends_are_counted_by_cause_with_their_hours(month: Recorded, team: str) 
     assert found.pools == [Row("west-gpu", 4, 208.0)]
     assert found.boards == []
     assert found.named == 0.75
-    assert said == ["20 Nov: 1 of 2 days", "21 Nov: 2 of 2 days"]
+    days = ("20 November, 1", "21 November, 2")
+    assert said == [f"Looking through the records of {day} of 2 days" for day in days]
     assert found.as_json()["causes"][0] == {"name": "exited", "deaths": 3, "gpu_hours": 184.0}
 
 
