@@ -22,7 +22,7 @@ SETTINGS, FOLDER = "recorder-settings", "/etc/landbridge"
 PORT = 8089
 GRACE_SECONDS = 30
 # By the cluster's size, cores and memory: it knows all pods, and what it has not written yet.
-ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "256Mi"), "large": ("300m", "768Mi")}
+ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "192Mi"), "large": ("200m", "384Mi")}
 LOOK = ("list", "watch")
 POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 

@@ -126,7 +126,7 @@ def test_two_replicas_stand_on_two_system_machines_and_write_nothing_there(examp
 
 
 @pytest.mark.parametrize(
-    ("size", "asked"), [("small", ("50m", "128Mi")), ("medium", ("100m", "256Mi")), ("large", ("300m", "768Mi"))]
+    ("size", "asked"), [("small", ("50m", "128Mi")), ("medium", ("100m", "192Mi")), ("large", ("200m", "384Mi"))]
 )
 def test_it_asks_for_more_in_a_larger_cluster(size: str, asked: tuple[str, str], example: AddOnsSpec) -> None:
     main = example.fleet.clusters["main"].model_copy(update={"size": size})
