@@ -15,6 +15,8 @@ JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
 NO_EVIDENCE = (record.RECORD, "watched", "gap")
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
 FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
+# Conditions of a Job and of a JobSet that has ended.
+ENDED = ("Complete", "Completed", "Failed")
 WORKS = {"Job": "job", "JobSet": "jobset", "Workload": "workload"}
 
 
@@ -137,14 +139,20 @@ class Index:
         )
 
     def works(self, pod: Json) -> dict[str, Json]:
-        """By kind, as they were last."""
+        """By kind, as they were last; what was deleted before it had ended does nothing more."""
         space, names = pod["metadata"]["namespace"], {*above(pod), *self._workloads(pod)}
         found = {}
         for kind, short in WORKS.items():
-            mine = [one for name in names for one in self._named(short, f"{short}/{space}/{name}")]
+            mine = [one for name in names for one in self._named(short, f"{short}/{space}/{name}") if self._counts(one)]
             if mine:
                 found[kind] = max(mine, key=lambda one: one.at).facts["object"]
         return found
+
+    def _counts(self, one: Observation) -> bool:
+        status = one.facts["object"].get("status") or {}
+        over = any(each["type"] in ENDED and each["status"] == "True" for each in status.get("conditions") or [])
+        gone = any(each.code == record.GONE and each.uid == one.uid for each in self.about[one.about])
+        return over or not gone
 
     def hosts(self, pod: Json) -> list[Host]:
         """Other pods of its run, without what others of them did."""

@@ -247,6 +247,21 @@ def test_a_run_that_is_gone_says_that_nobody_starts_it_again(recorded: Recorded)
     assert meaning(recorded.why("pod/train-0")) == "Its run train has ended: failed, with 3 of 3 restarts used."
 
 
+def test_a_run_that_was_stopped_goes_on_no_more(recorded: Recorded) -> None:
+    meta = {"name": "train", "namespace": "team-vision", "uid": "r1", "creationTimestamp": at(0)}
+    run: Json = {"metadata": meta, "spec": {"failurePolicy": {"maxRestarts": 3}}, "status": {"restarts": 1}}
+    recorded.ended("train-0", 143, 600)
+    recorded.things["jobset"].changed("ADDED", run)
+    recorded.write(610)
+    assert meaning(recorded.why("pod/train-0")).startswith("Its run train goes on.")
+    recorded.things["jobset"].changed("DELETED", run)
+    recorded.gone("train-0", 620)
+    recorded.write(660)
+    assert meaning(recorded.why("pod/train-0")) == (
+        "It belonged to Job train-workers-0, which is gone: nobody makes another one."
+    )
+
+
 def test_time_that_nobody_watched_is_said(recorded: Recorded) -> None:
     recorded.pod("train-0", "ADDED", phase="Running")
     recorded.write(660)
