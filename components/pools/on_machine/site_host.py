@@ -154,6 +154,14 @@ def halt(old: Json, new: Json) -> None:
             subprocess.run(["systemctl", "stop", *dict.fromkeys(names)], check=False, capture_output=True)
 
 
+def skipped(name: str) -> bool:
+    """Whether a unit's condition keeps it from being started here."""
+    file = Path(UNITS) / name
+    lines = file.read_text().splitlines() if file.exists() else []
+    needs = [one.partition("=")[2] for one in lines if one.startswith("ConditionPathExists=/")]
+    return not all(Path(one).exists() for one in needs)
+
+
 def report(_: Json) -> Json:
     """What stands: digests of the files that the manifest names, states of units. No file's content.
 
@@ -165,7 +173,7 @@ def report(_: Json) -> Json:
         return {"version": "", "prefix": "", "host": "", "drifted": [], "files": {}, **nothing}
     found = {path: digest(Path(path)) for path in now["files"]}
     names = [*units(now), *adopted(now)]
-    wants = wanted(TARGET)
+    wants = [name for name in wanted(TARGET) if not skipped(name)]
     states = subprocess.run(["systemctl", "is-active", *names], capture_output=True, text=True, check=False).stdout
     host = json.loads(HOST.read_text()) if HOST.exists() else {}
     drifted = [path for path, one in now["files"].items() if found[path] != one["sha256"]]
