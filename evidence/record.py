@@ -1,16 +1,18 @@
 """What is kept of an object that is gone, so that it can still be asked about. Pure.
 
 A table says what: nothing of an environment but the folder of checkpoints, which a run tells itself, no arguments, no
-commands, no annotations but those of rolls.
+commands, no annotations.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from .observation import Json, Observation, about, moment
+from .observation import Json, Observation, about
 
 # Codes: the object as it was, and that it is no more.
 RECORD, GONE = "record", "gone"
+# Of which time a part tells all, and of which nothing is known; what a container wrote last.
+WATCHED, GAP, LAST_LINES = "watched", "gap", "last-lines"
 # Kind → paths that are kept. * is each of a list, / between names.
 META = (
     *("metadata/name", "metadata/namespace", "metadata/uid", "metadata/creationTimestamp", "metadata/labels"),
@@ -64,16 +66,6 @@ def trimmed(thing: Json, kind: str) -> dict[str, Any]:
 
 def gone(thing: Json, kind: str, at: float, text: str) -> Observation:
     return Observation(at, "recorder", about(thing, kind), GONE, text, str(thing["metadata"].get("uid", "")))
-
-
-def newest(seen: list[Observation], kind: str, about_name: str = "") -> Observation | None:
-    """The last record of an object of that kind, or of that name."""
-    found = [
-        one for one in seen if one.code == RECORD and one.about.startswith(f"{kind}/") and about_name in ("", one.about)
-    ]
-    return max(
-        found, key=lambda one: (moment(one.facts["object"]["metadata"].get("creationTimestamp")), one.at), default=None
-    )
 
 
 def _checkpoints(pod: Json) -> str:

@@ -5,6 +5,8 @@ day is over its parts become one file, DAY.jsonl.gz. Each line is an observation
 read all of a cluster; what is of one team lies a second time where its people may read it, and nobody else's.
 """
 
+import gzip
+import zlib
 from datetime import UTC, date, datetime
 
 from . import recorder
@@ -28,3 +30,11 @@ def day_key(below: str, day: date) -> str:
 
 def parts_prefix(below: str, day: date) -> str:
     return f"{below}{day}/"
+
+
+def unpacked(data: bytes) -> list[bytes]:
+    """Lines of a part, or of the audit log's. What can't be read has none: what comes after it is read still."""
+    try:
+        return gzip.decompress(data).splitlines()
+    except (OSError, EOFError, zlib.error):
+        return []

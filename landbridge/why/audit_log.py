@@ -1,6 +1,5 @@
 """The audit log of a cluster's API servers, as it lies in the fleet bucket: also when the cluster itself is gone."""
 
-import gzip
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
@@ -9,6 +8,7 @@ from functools import cached_property
 from components.control_plane.audit import place
 from evidence import audit
 from evidence.observation import Json
+from fleet.records import unpacked
 from landbridge.clouds.cloud import Bucket
 from landbridge.cluster.info import ClusterInfo
 
@@ -50,7 +50,7 @@ class AuditLog:
 
     def _read(self, key: str) -> list[bytes]:
         data = self.bucket.read(key)
-        return gzip.decompress(data).splitlines() if data else []
+        return unpacked(data) if data else []
 
 
 def _named(key: str) -> str:

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -119,14 +120,18 @@ class Recorder:
 
     def _things(self, kind: seeing.Kind) -> Things:
         if kind is seeing.NODE:
-            return Things(kind, self.book, also=self._node, left=self.machines.left)
+            return Things(kind, self.book, also=self._node, left=self._node_left)
         if kind is not seeing.POD:
             return Things(kind, self.book)
         return Things(kind, self.book, self.where.of_pod, self._pod, self.where.pod_left, self._unseen)
 
     def _node(self, node: Json, fresh: list[Observation]) -> None:
-        self.where.node(node, fresh)
+        self.where.node(node)
         self.machines.node(node, fresh)
+
+    def _node_left(self, node: Json) -> None:
+        self.where.node_left(node)
+        self.machines.left(node)
 
     def _pod(self, pod: Json, fresh: list[Observation]) -> None:
         self.where.pod(pod)
@@ -136,7 +141,16 @@ class Recorder:
         self.audit.fill(pod, self.contact.again(seeing.PODS), time.time())
 
     def _thread(self, name: str, target: Callable[..., None], *args: Any) -> None:
-        threading.Thread(target=target, args=args, name=name, daemon=True).start()
+        """Without one of them it would seem to see all: it ends with it, and its node starts it anew."""
+
+        def run() -> None:
+            try:
+                target(*args)
+            except BaseException:
+                traceback.print_exc()
+                os._exit(1)
+
+        threading.Thread(target=run, name=name, daemon=True).start()
 
     def _follow(
         self,

@@ -1,15 +1,14 @@
 """Who deleted, evicted and cordoned what, from the audit log as API machines bring it to the same bucket."""
 
-import gzip
 import json
 import re
 import threading
-import zlib
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from evidence import audit, pods
 from evidence.observation import Json, Observation
+from fleet import records
 
 from .book import Book
 from .store import Store
@@ -62,9 +61,9 @@ class AuditLog:
         names = {str(pod["metadata"]["name"]) for *_, pod in due}
         found: list[Json] = []
         for folder in self.folders:
-            for key in self.store.listed(folder):
+            for key in self._listed(folder, since - BACK_SECONDS, until):
                 if first <= _named(folder, key) <= last:
-                    found += audit.entries(_lines(self.store.get(key)), names)
+                    found += audit.entries(records.unpacked(self.store.get(key)), names)
         found.sort(key=audit.at)
         for *_, pod in due:
             meta = pod["metadata"]
@@ -75,16 +74,21 @@ class AuditLog:
 
     def _new(self, folder: str, now: float) -> list[str]:
         """Those of yesterday, too, as long as its last ones may come."""
-        days = {datetime.fromtimestamp(at, UTC).date() for at in (now - BACK_SECONDS, now)}
-        found = [key for day in sorted(days) for key in self.store.listed(f"{folder}{day}/")]
+        found = self._listed(folder, now - BACK_SECONDS, now)
         # What is read is forgotten with its day.
         self.read[folder] &= set(found)
         return [key for key in found if key not in self.read[folder] and _named(folder, key) >= self.first]
 
+    def _listed(self, folder: str, since: float, until: float) -> list[str]:
+        """Day by day: a year of them is half a million."""
+        first, last = (datetime.fromtimestamp(at, UTC).date() for at in (since, until))
+        days = [first + timedelta(days=n) for n in range((last - first).days + 1)]
+        return [key for day in days for key in self.store.listed(f"{folder}{day}/")]
+
 
 def observations(data: bytes) -> Iterator[Observation]:
     """Of a part."""
-    for line in _lines(data):
+    for line in records.unpacked(data):
         if any(mark in line for mark in MARKS):
             try:
                 entry = json.loads(line)
@@ -92,14 +96,6 @@ def observations(data: bytes) -> Iterator[Observation]:
                 continue
             if audit.done(entry) and (one := audit.of_entry(entry)) and one.code != NOBODY:
                 yield one
-
-
-def _lines(data: bytes) -> list[bytes]:
-    """What can't be read is no reason to read nothing after it."""
-    try:
-        return gzip.decompress(data).splitlines()
-    except (OSError, EOFError, zlib.error):
-        return []
 
 
 def _named(folder: str, key: str) -> str:

@@ -3,10 +3,10 @@
 import http.client
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from kube_http import EVERYTHING, WATCH_SECONDS, Kube
+from kube_http import Kube
 
 from .metrics import api_calls
 
@@ -60,16 +60,9 @@ class Heard(Kube):
         api_calls.labels("call").inc()
         return super().call(method, path, data, headers)
 
-    def watch(
-        self,
-        path: str,
-        version: str,
-        query: Mapping[str, str] = EVERYTHING,
-        seconds: int = WATCH_SECONDS,
-        silent: float | None = None,
-    ) -> Iterator[tuple[str, Json]]:
+    def watch(self, path: str, *words: Any, **options: Any) -> Iterator[tuple[str, Json]]:
         api_calls.labels("watch").inc()
-        for one in super().watch(path, version, query, seconds, silent):
+        for one in super().watch(path, *words, **options):
             if self.contact:
                 self.contact.heard(path)
             yield one

@@ -46,8 +46,8 @@ class DayFiles:
         made = io.BytesIO()
         with gzip.GzipFile(fileobj=made, mode="wb", mtime=0) as file:
             for key in keys:
-                for line in gzip.decompress(self.store.get(key)).splitlines(keepends=True):
+                for line in records.unpacked(self.store.get(key)):
                     if (what := hash(line)) not in known:
                         known.add(what)
-                        file.write(line)
+                        file.write(line + b"\n")
         return made.getvalue()

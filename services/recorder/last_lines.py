@@ -7,6 +7,7 @@ from collections.abc import Callable
 from urllib.parse import quote, urlencode
 
 from evidence.observation import Json, Observation
+from evidence.record import LAST_LINES
 from kube_http import Kube
 
 from .book import Book
@@ -15,7 +16,6 @@ LINES, MOST_BYTES, READ_BYTES = 50, 8 * 1024, 256 * 1024
 THREADS, MOST_WAITING = 4, 2000
 # What ends a container that has something to say.
 FAILED = ("exited", "init-exited", "signalled", "oom-killed", "deadline")
-CODE = "last-lines"
 
 
 class LastLines:
@@ -54,7 +54,7 @@ class LastLines:
         text = data.decode(errors="replace")[-MOST_BYTES:]
         if answer.status == 200 and text.strip():
             facts = {"container": name, "restarts": ended.facts.get("restarts", 0)}
-            self.book.add(Observation(ended.at, "kubelet", ended.about, CODE, text, ended.uid, facts))
+            self.book.add(Observation(ended.at, "kubelet", ended.about, LAST_LINES, text, ended.uid, facts))
 
 
 def _runs_again(pod: Json, container: str) -> bool:

@@ -16,7 +16,7 @@ from .errors import CloudError
 # As a node names its machine; the zone's last letter is its own.
 AWS = re.compile(r"aws:///([^/]+)[a-z]/([^/]+)")
 # A node may be silent though its machine runs; whether that ends, too, is asked for so long.
-ASKED_SECONDS, EVERY_SECONDS = 900.0, 60.0
+ASKED_SECONDS = 900.0
 SILENT = ("node-silent", "out-of-service", "machine-stopped")
 
 

@@ -5,11 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from evidence.observation import Observation, written
-from fleet import records
+from evidence.record import GAP, WATCHED
 from fleet.team_storage import namespace
-
-# Of which time a part tells all; and of which nothing is known.
-WATCHED, GAP = "watched", "gap"
 
 
 class Part(NamedTuple):
@@ -24,29 +21,22 @@ class Span(NamedTuple):
     until: float
 
 
-def parts(
-    seen: Collection[Observation],
-    span: Span,
-    at: float,
-    cluster: str,
-    replica: str,
-    teams: Iterable[str],
-    on_node: Callable[[str], Collection[str]],
-) -> list[Part]:
-    """`at` is their name's moment. `on_node` are namespaces of pods that are on a node, or were lately."""
+def by_team(
+    seen: Collection[Observation], teams: Iterable[str], on_node: Callable[[str], Collection[str]]
+) -> dict[str, list[Observation]]:
+    """All of it, under an empty name, and what is each team's. `on_node` are namespaces of pods that are on a node, or
+    were lately.
+    """
     spaces = {namespace(team): team for team in teams}
-    of_team: dict[str, list[Observation]] = {team: [] for team in spaces.values()}
+    found: dict[str, list[Observation]] = {"": [*seen], **{team: [] for team in spaces.values()}}
     for one in seen:
         for team in _teams(one, spaces, on_node):
-            of_team[team].append(one)
-    every = [("", [*seen]), *of_team.items()]
-    return [
-        Part(
-            records.part_key(records.folder(cluster, team), at, replica),
-            packed([watched(span, replica), *sorted(found, key=lambda one: one.at)]),
-        )
-        for team, found in every
-    ]
+            found[team].append(one)
+    return found
+
+
+def part(seen: Collection[Observation], span: Span, key: str, replica: str) -> Part:
+    return Part(key, packed([watched(span, replica), *sorted(seen, key=lambda one: one.at)]))
 
 
 def watched(span: Span, replica: str) -> Observation:

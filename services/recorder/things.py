@@ -48,11 +48,9 @@ class Things:
         self.kind, self.book, self.about, self.also = kind, book, about, also
         self.left, self.unseen, self.now = left, unseen, now
         self.live: dict[str, Live] = {}
-        self.lists = 0
 
     def listed(self, found: list[str]) -> None:
         """Of all that were listed just now the uids: see `keep`."""
-        self.lists += 1
         there = set(found)
         for uid in [one for one in self.live if one not in there]:
             self.unseen(self._gone(uid, UNSEEN))

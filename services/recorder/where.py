@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from evidence.observation import Json, Observation
+from evidence.observation import Json
 
 # As components/pools/labels.py has it.
 POOL = "landbridge.dev/pool"
@@ -20,15 +20,24 @@ class Where:
     def __init__(self, now: Callable[[], float] = time.time) -> None:
         self.lock, self.now = threading.Lock(), now
         self.nodes: dict[str, dict[str, Any]] = {}
+        self.left: dict[str, float] = {}
         self.pods: dict[str, tuple[str, str]] = {}
         self.here: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.lately: defaultdict[str, dict[str, float]] = defaultdict(dict)
 
-    def node(self, node: Json, fresh: list[Observation]) -> None:  # noqa: ARG002
+    def node(self, node: Json) -> None:
         meta = node["metadata"]
         facts = {"pool": (meta.get("labels") or {}).get(POOL, ""), "machine": node["spec"].get("providerID", "")}
         with self.lock:
             self.nodes[meta["name"]] = facts
+            self.left.pop(meta["name"], None)
+
+    def node_left(self, node: Json) -> None:
+        """Its pods go after it, and are recorded as its own."""
+        with self.lock:
+            now = self.left[node["metadata"]["name"]] = self.now()
+            for name in [one for one, at in self.left.items() if now - at > LATELY_SECONDS]:
+                del self.left[name], self.nodes[name]
 
     def pod(self, pod: Json) -> None:
         meta, node = pod["metadata"], str(pod["spec"].get("nodeName") or "")

@@ -2,13 +2,16 @@
 
 import sys
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+
+from evidence.observation import Observation
+from fleet import records
 
 from .book import Book
 from .contact import Contact
 from .errors import StoreError
 from .metrics import parts_sent, unsent_bytes, written_until_seconds
-from .parts import Part, Span, gap, parts
+from .parts import Part, Span, by_team, gap, part
 from .settings import Settings
 from .store import Store
 
@@ -35,24 +38,32 @@ class Writing:
     ) -> None:
         self.book, self.contact, self.store, self.settings = book, contact, store, settings
         self.replica, self.on_node, self.most = replica, on_node, most_unsent_bytes
-        self.until, self.named = begun, 0.0
+        # Until when all is told, by team; of all teams and the rest under an empty name.
+        self.told = dict.fromkeys(["", *settings.teams], begun)
+        self.named = 0.0
         self.unsent: deque[Part] = deque()
         self.why = ""
 
     def step(self, now: float, *, last: bool = False) -> None:
         """Never raises for a bucket that is away: the next step goes on."""
         until, taken = self.contact.until(), self.book.take()
-        if taken.seen or until - self.until >= QUIET_SECONDS or last:
-            seen = [*taken.seen]
-            if taken.lost:
-                seen.append(gap(Span(self.until, until), self.replica, "more happened than could be kept"))
-            span = Span(self.until, max(self.until, until))
-            cluster, teams = self.settings.cluster, self.settings.teams
-            # Names tell whole seconds, and no part takes the place of another.
-            self.named = max(now, self.named + 1)
-            self._keep(parts(seen, span, self.named, cluster, self.replica, teams, self.on_node))
-            self.until = span.until
+        seen = [*taken.seen]
+        if taken.lost:
+            seen.append(gap(Span(self.told[""], until), self.replica, "more happened than could be kept"))
+        # Names tell whole seconds, and no part takes the place of another.
+        self.named = max(now, self.named + 1)
+        self._keep([*self._parts(seen, until, last=last)])
         self._send()
+
+    def _parts(self, seen: Sequence[Observation], until: float, *, last: bool) -> Iterator[Part]:
+        """Of each team where there is something new of it, or has been nothing for long."""
+        cluster = self.settings.cluster
+        for team, found in by_team(seen, self.settings.teams, self.on_node).items():
+            span = Span(self.told[team], max(self.told[team], until))
+            if found or last or span.until - span.since >= QUIET_SECONDS:
+                self.told[team] = span.until
+                key = records.part_key(records.folder(cluster, team), self.named, self.replica)
+                yield part(found, span, key, self.replica)
 
     def _keep(self, made: Sequence[Part]) -> None:
         """What goes is the oldest: no part tells of its time then, which readers see."""
@@ -73,7 +84,7 @@ class Writing:
             if self.why:
                 self._say("")
         unsent_bytes.set(sum(len(one.data) for one in self.unsent))
-        written_until_seconds.set(self.until)
+        written_until_seconds.set(self.told[""])
 
     def _say(self, why: str) -> None:
         """Once for all tries with one answer."""

@@ -10,7 +10,7 @@ from ..errors import CloudError
 from .clients import client
 
 GROUP = "aws:autoscaling:groupName"
-# DescribeInstances takes a thousand; and those of one hour are enough of a group's activities.
+# A filter takes 200 values; and a hundred activities of a group are those of its last changes.
 AT_ONCE, ACTIVITIES = 200, 100
 
 
@@ -28,14 +28,20 @@ class Region:
         """
         from botocore.exceptions import BotoCoreError, ClientError
 
+        seen: list[Observation] = []
+        done: set[str] = set()
         try:
-            return self._ask(nodes, now)
+            for first in range(0, len(nodes), AT_ONCE):
+                names = sorted(nodes)[first : first + AT_ONCE]
+                more, over = self._ask({name: nodes[name] for name in names}, now)
+                seen, done = [*seen, *more], done | over
+            return seen, done
         except (BotoCoreError, ClientError, OSError) as error:
             raise CloudError(f"{self.region}: {error}") from None
 
     def _ask(self, nodes: Mapping[str, str], now: float) -> tuple[list[Observation], set[str]]:
         # By a filter: an id that EC2 has forgotten would fail the whole call.
-        found = [*self._instances([*nodes][:AT_ONCE])]
+        found = [*self._instances([*nodes])]
         seen: list[Observation] = []
         for one in self._status([one["InstanceId"] for one in found]):
             seen += machines.of_status(one, nodes[one["InstanceId"]])

@@ -106,3 +106,18 @@ def test_ec2_s_own_answers_are_understood(monkeypatch: pytest.MonkeyPatch) -> No
     assert done == {one, "i-0123456789abcdef0"}
     assert [(each.about, each.code, each.facts) for each in seen] == [("node/gpu-1", "machine-ended", {"machine": one})]
     assert "User initiated" in seen[0].text
+
+
+@mock_aws
+def test_more_machines_than_a_filter_takes_are_all_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    ec2 = boto3.client("ec2", region_name="us-west-2")
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    made = ec2.run_instances(ImageId=image, MinCount=5, MaxCount=5)["Instances"]
+    names = [one["InstanceId"] for one in made]
+    monkeypatch.setattr("services.recorder.aws.machines.AT_ONCE", 2)
+    ec2.terminate_instances(InstanceIds=names)
+    seen, done = Region("us-west-2").ask({name: f"node-{name}" for name in names}, AT)
+    assert done == {*names}
+    assert {one.about for one in seen} == {f"node/node-{name}" for name in names}

@@ -29,6 +29,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
+        self.prefixes: list[str] = []
         self.away = False
 
     def _there(self) -> None:
@@ -52,6 +53,7 @@ class Memory:
 
     def listed(self, prefix: str) -> list[str]:
         self._there()
+        self.prefixes.append(prefix)
         return sorted(key for key in self.objects if key.startswith(prefix))
 
     def delete(self, key: str) -> None:
@@ -102,6 +104,15 @@ def test_each_team_has_its_own_and_operators_have_all() -> None:
     assert sorted(bed.store.objects) == [
         f"{folder}2026-11-28/100100-recorder-1.jsonl.gz" for folder in (ALL, SPEECH, VISION)
     ]
+
+
+def test_a_team_of_which_nothing_is_new_has_a_part_every_ten_minutes() -> None:
+    bed = Bed()
+    for n in range(1, 22):
+        bed.saw("pod/team-vision/a", text=str(n))
+        bed.write(60 * n)
+    assert spans(bed.store.seen(SPEECH)) == [(0, 600), (600, 1200)]
+    assert len(spans(bed.store.seen(VISION))) == 21
 
 
 def test_what_a_node_did_is_told_to_those_with_pods_there() -> None:
@@ -192,6 +203,7 @@ def test_a_day_becomes_one_file_with_each_line_once() -> None:
         bed = Bed()
         bed.store, bed.writing.store, bed.writing.replica = store, store, replica
         bed.saw("pod/team-vision/a")
+        bed.saw("pod/team-speech/a")
         bed.write(60)
     before = store.seen(ALL)
     midnight = moment("2026-11-29T00:00:00Z")
@@ -202,7 +214,7 @@ def test_a_day_becomes_one_file_with_each_line_once() -> None:
     assert store.listed(ALL) == ["records/main/2026-11-28.jsonl.gz"]
     assert store.listed(VISION) == ["team-records/vision/main/2026-11-28.jsonl.gz"]
     assert len(store.listed(SPEECH)) == 2, "of another's folder nothing is touched"
-    assert len(store.seen(ALL)) == len(before) - 1
+    assert len(store.seen(ALL)) == len(before) - 2
     assert {one.line() for one in store.seen(ALL)} == {one.line() for one in before}
 
 
@@ -272,6 +284,7 @@ def test_what_ended_while_nobody_watched_is_found_in_the_audit_log() -> None:
     log.step(AT + 91)
     assert bed.book.take().seen == [], "API machines bring their log a minute late"
     log.step(AT + 90 + FILL_SECONDS)
+    assert all("/2026-" in prefix for prefix in bed.store.prefixes), "a year of the log is never listed at once"
     assert [one.code for one in bed.book.take().seen] == ["exited"]
     assert log.unseen == []
 
