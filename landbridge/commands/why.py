@@ -11,6 +11,7 @@ from rich.text import Text
 
 from evidence.judge import ended_with
 from evidence.observation import Observation
+from evidence.record import LAST_LINES
 from fleet import recorder, team_storage
 from landbridge import tables
 from landbridge.cluster import session as sessions
@@ -29,7 +30,6 @@ from . import options
 from .options import json_option
 from .people import opened, person_options
 
-LINES = "last-lines"
 HOURS, DAYS = 24.0, float(recorder.DAYS)
 MOST_DEATHS = 20
 
@@ -78,8 +78,7 @@ def why(
         raise UsageError(f"--picture is the report's. Write `landbridge why --report --picture {picture}`.")
     out = options.output(as_json=as_json)
     looking, cluster, team = _opened(hours, days, **where)
-    if looking.records:
-        looking.records.say = lambda line: out.progress.print(line, style="dim")
+    looking.records.say = lambda line: out.progress.print(line, style="dim")
     space = namespace or (team_storage.namespace(team) if team else "")
     if as_report:
         return _report(looking, cluster, space, picture, out)
@@ -127,10 +126,10 @@ def show(case: Case, out: Output) -> None:
         say(Text("What followed: " + " ".join(one.sentence for one in found.followed)), soft_wrap=True)
     say(Text(meaning(case)), soft_wrap=True)
     say(Text(found.advice), soft_wrap=True)
-    if seen := [one for one in found.evidence if one.code != LINES]:
+    if seen := [one for one in found.evidence if one.code != LAST_LINES]:
         say("")
         say(table(case, seen))
-    for lines in [one for one in found.evidence if one.code == LINES]:
+    for lines in [one for one in found.evidence if one.code == LAST_LINES]:
         say(Text(f"\nThe last lines of container {lines.facts['container']}, before {_when(lines)}:", style="bold"))
         say(Text(lines.text.rstrip("\n")), soft_wrap=True)
     for one in case.blind:
@@ -183,11 +182,12 @@ def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
 
 
 def _report(looking: Looking, cluster: str, space: str, picture: Path | None, out: Output) -> int:
-    if looking.records is None:
-        raise LandbridgeError("There are no records to report of.")
     made = report(looking.records, space)
     if picture:
-        picture.write_text(svg(cluster, made))
+        try:
+            picture.write_text(svg(cluster, made))
+        except OSError as error:
+            raise UsageError(f"{picture}: {error.strerror}: name another file with --picture.") from None
     if out.as_json:
         out.document({"cluster": cluster, **made.as_json()})
         return DONE

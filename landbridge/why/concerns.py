@@ -12,7 +12,7 @@ from landbridge.experiments.manifest import RUN as RUN_LABEL
 
 JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
 # Of the recorder's own: what things were, and what it was able to see.
-NO_EVIDENCE = (record.RECORD, "watched", "gap")
+NO_EVIDENCE = (record.RECORD, record.WATCHED, record.GAP)
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
 FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
 # Conditions of a Job and of a JobSet that has ended.

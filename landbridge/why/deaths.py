@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from components.pools.labels import GPU_RESOURCE
 from evidence import pods
 from evidence.causes import waiting
 from evidence.judge import Verdict
@@ -17,7 +18,6 @@ from .target import POD
 ENDLESS = ("done", "completed", "deleting", "gone")
 # Ends as they should be.
 WELL = ("done", "finished", "scaled", "nothing")
-GPU = "nvidia.com/gpu"
 TEAM = namespace("")
 
 
@@ -84,7 +84,7 @@ def _death(pod: Json, verdict: Verdict, at: float, pool: str) -> Death:
 
 def gpus(pod: Json) -> int:
     found = [(one.get("resources") or {}).get("limits") or {} for one in pod["spec"].get("containers") or []]
-    return sum(int(one.get(GPU, 0)) for one in found)
+    return sum(int(one.get(GPU_RESOURCE, 0)) for one in found)
 
 
 def failed(found: Iterable[Death]) -> list[Death]:

@@ -15,9 +15,11 @@ from .audit_log import AuditLog
 from .case import WAITS, Case
 from .concerns import NO_EVIDENCE, Host, Index, above, concerns, of_this
 from .deaths import Death, failed, of_now, of_records
-from .records import Gap, Records
+from .records import FOREVER, Gap, Records
 from .target import NODE, POD
 
+# What was told of a node, a run or a pod days before its end is told once more when it comes to it.
+NEAR_SECONDS = 3 * 86_400.0
 LAST_SEEN = "how it is now: this is how the recorder saw it last"
 YET_TO_READ, WHO_SECONDS = "who deleted it: the recorder knows that within three minutes", 180.0
 YET_TO_WRITE = "its last seconds, which the recorder writes within a minute or two"
@@ -27,21 +29,20 @@ Answer = TypeVar("Answer")
 
 
 class Looking:
-    """Asks as one person. `log` and `records` are None for whom they are not open."""
+    """Asks as one person. `log` is None for whom it is not open."""
 
-    def __init__(self, api: Api, log: AuditLog | None, records: Records | None) -> None:
+    def __init__(self, api: Api, log: AuditLog | None, records: Records) -> None:
         self.api, self.log, self.records, self.blind = api, log, records, api.blind
 
     def pod(self, namespace: str, name: str) -> Case | None:
         """None for one of which nothing is known."""
-        asked = self._both(
-            lambda: self.api.find("pod", name, f"--namespace={namespace}"),
-            lambda: self._record(POD, f"{namespace}/{name}"),
-        )
-        pod, kept = asked
+        # Most are there: what is not is looked for in a month of records.
+        pod = self.api.find("pod", name, f"--namespace={namespace}")
+        kept = None if pod else self._record(POD, f"{namespace}/{name}")
         entries = self._logged([name])
-        found = pod or kept or audit.last_of(entries, "pods", namespace, name)
-        return self._case(POD, found, entries, there=pod is not None) if found else None
+        found = pod or (kept and kept.facts["object"]) or audit.last_of(entries, "pods", namespace, name)
+        at = kept.at if kept else self.records.now.timestamp()
+        return self._case(POD, found, entries, there=pod is not None, at=at) if found else None
 
     def work(self, kind: str, namespace: str, name: str) -> Case | None:
         """Of a run or a Job that has no pods: it waits, or it is gone. None where nothing is known of it."""
@@ -49,7 +50,7 @@ class Looking:
         thing = self.api.find(row.asked, name, f"--namespace={namespace}")
         entries = self._logged([name])
         kept = None if thing else self._record(row.kind.lower(), f"{namespace}/{name}")
-        last = thing or kept or audit.last_of(entries, row.logged, namespace, name)
+        last = thing or (kept and kept.facts["object"]) or audit.last_of(entries, row.logged, namespace, name)
         if last is None:
             return None
         # What would be its pods', for all that is looked up by them.
@@ -60,7 +61,8 @@ class Looking:
             "creationTimestamp": last["metadata"].get("creationTimestamp"),
         }
         nobody = {"metadata": meta, "spec": {}, "status": {"phase": WAITS}}
-        found = self._case(kind, nobody, entries, there=thing is not None)
+        at = kept.at if kept else self.records.now.timestamp()
+        found = self._case(kind, nobody, entries, there=thing is not None, at=at)
         return found if thing else found._replace(works={row.kind: last})
 
     def node(self, name: str) -> Case | None:
@@ -68,14 +70,15 @@ class Looking:
         node = self.api.find("node", name)
         entries = self._logged([name])
         kept = None if node else self._record(NODE, name)
-        last = node or kept or audit.last_of(entries, "nodes", "", name)
+        last = node or (kept and kept.facts["object"]) or audit.last_of(entries, "nodes", "", name)
         if last is None:
             return None
-        begun = moment(last["metadata"].get("creationTimestamp"))
+        at = kept.at if kept else self.records.now.timestamp()
+        begun = max(moment(last["metadata"].get("creationTimestamp")), at - NEAR_SECONDS)
         seen = [
             *(nodes.of_node(node) if node else []),
             *self.api.events(EVENTS_OF_NODES, "Node", name),
-            *self._recorded([name], begun),
+            *self._recorded([name], begun, at),
             *(one for entry in entries if (one := audit.of_entry(entry))),
         ]
         mine = [one for one in seen if one.about == f"{NODE}/{name}"]
@@ -89,17 +92,19 @@ class Looking:
         there = self.api.items("pods", f"--namespace={namespace}", "pods", f"--selector={label}={name}")
         if there:
             return [Host(one, pods.of_pod(one)) for one in there]
-        kept = self._of_records(lambda records: Index(records.of([name])), Index([]))
+        last = self._record(ABOVE[kind].kind.lower(), f"{namespace}/{name}")
+        near = (last.at - NEAR_SECONDS, last.at) if last else (0.0, FOREVER)
+        kept = Index(self._recorded([name], *near))
         return [one for one in kept.pods(namespace) if (one.pod["metadata"].get("labels") or {}).get(label) == name]
 
     def spaces(self, kind: str, name: str) -> list[str]:
         """Where something is called so, else where something was."""
         what, kept = ("pods", POD) if kind == POD else (ABOVE[kind].asked, ABOVE[kind].kind.lower())
         chosen = f"--field-selector=metadata.name={name}"
-        found = self.api.items(what, "--all-namespaces", what, chosen)
-        if not found:
-            found = self._of_records(lambda records: Index(records.of([f'/{name}"'])).objects(kept), [])
-        return sorted({str(one["metadata"]["namespace"]) for one in found if one["metadata"]["name"] == name})
+        there = self.api.items(what, "--all-namespaces", what, chosen)
+        found = {str(one["metadata"]["namespace"]) for one in there if one["metadata"]["name"] == name}
+        none: set[str] = set()
+        return sorted(found or self._of_records(lambda: self.records.spaces(kept, name), none))
 
     def deaths(self, space: str, back: timedelta) -> list[Death]:
         """Pods that did not end as they should, in a namespace or in all: the newest first."""
@@ -112,13 +117,15 @@ class Looking:
             found.setdefault(str(one.pod["metadata"]["uid"]), one)
         return failed(found.values())
 
-    def _case(self, kind: str, pod: Json, entries: Sequence[Json], *, there: bool) -> Case:
+    def _case(self, kind: str, pod: Json, entries: Sequence[Json], *, there: bool, at: float) -> Case:
+        """`at` is when it was there last."""
         meta = pod["metadata"]
         space, uid, node = meta["namespace"], str(meta.get("uid", "")), str(pod["spec"].get("nodeName") or "")
         begun = moment(meta.get("creationTimestamp"))
+        near = max(begun, at - NEAR_SECONDS)
         belongs, recorded, *below = self._both(
             lambda: self.api.works(pod),
-            lambda: Index(self._recorded([meta["name"], node, f"namespace/{space}", *above(pod)], begun)),
+            lambda: Index(self._recorded([meta["name"], node, f"namespace/{space}", *above(pod)], near, at)),
             lambda: self.api.events(space, "Pod", meta["name"]),
             lambda: self.api.node(node, begun) if node and there else [],
             lambda: self.api.peers(pod),
@@ -135,46 +142,37 @@ class Looking:
             *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and concerns(one, pod, names)),
         ]
         ended = recorded.ended(pod)
-        self._gaps(begun, ended)
+        for gap in self._gaps(near, ended):
+            self.blind[f"what happened from {gap.since:%d %b %H:%M:%S} to {gap.until:%H:%M:%S} UTC: {gap.why}"] = None
         if not there and ended == float("inf"):
             # Where nobody answers it may well be there.
             there = self.api.away and kind == POD
             self.blind[LAST_SEEN if there else YET_TO_WRITE] = None
-        elif not there and self.log is None and ended > self._now() - WHO_SECONDS:
+        elif not there and self.log is None and ended > self.records.now.timestamp() - WHO_SECONDS:
             self.blind[YET_TO_READ] = None
         return Case(kind, pod, there, of_it, of_this(seen, uid), [*self.blind])
 
     def _recorded_deaths(self, since: float) -> list[Death]:
         none: list[Death] = []
-        return self._of_records(lambda records: [*of_records(records.all(since), since)], none)
-
-    def _now(self) -> float:
-        return self.records.now.timestamp() if self.records else 0.0
+        return self._of_records(lambda: [*of_records(self.records.all(since), since)], none)
 
     def _both(self, *jobs: Callable[[], Any]) -> list[Any]:
         with ThreadPoolExecutor(len(jobs)) as pool:
             return [one.result() for one in [pool.submit(job) for job in jobs]]
 
-    def _record(self, kind: str, name: str) -> Json | None:
-        found = self._of_records(lambda records: records.newest(kind, name), None)
-        return found.facts["object"] if found else None
+    def _record(self, kind: str, name: str) -> Observation | None:
+        return self._of_records(lambda: self.records.newest(kind, name), None)
 
-    def _recorded(self, names: Sequence[str], since: float) -> list[Observation]:
-        return self._of_records(lambda records: records.of(names, since), [])
+    def _recorded(self, names: Sequence[str], since: float, until: float) -> list[Observation]:
+        return self._of_records(lambda: self.records.of(names, since, until), [])
 
-    def _gaps(self, since: float, until: float) -> None:
-        """Which of its time the recorder does not know."""
-        if not since:
-            return
-        found: list[Gap] = self._of_records(lambda records: records.gaps(since, until), [])
-        for one in found:
-            self.blind[f"what happened from {one.since:%d %b %H:%M:%S} to {one.until:%H:%M:%S} UTC: {one.why}"] = None
+    def _gaps(self, since: float, until: float) -> list[Gap]:
+        none: list[Gap] = []
+        return self._of_records(lambda: self.records.gaps(since, until), none)
 
-    def _of_records(self, ask: Callable[[Records], Answer], nothing: Answer) -> Answer:
-        if self.records is None:
-            return nothing
+    def _of_records(self, ask: Callable[[], Answer], nothing: Answer) -> Answer:
         try:
-            return ask(self.records)
+            return ask()
         except LandbridgeError as error:
             self.api.not_seen("the records", error)
             return nothing
@@ -183,10 +181,17 @@ class Looking:
         """What the recorder has read is in its records."""
         if self.log is None:
             return []
-        if until := self._of_records(lambda records: records.until, None):
-            self.log.since = max(self.log.since, until - AUDIT_LATE)
+        self.log.since = max(self.log.since, self._read_until())
         try:
             return self.log.entries(names)
         except LandbridgeError as error:
             self.api.not_seen("the audit log", error)
             return []
+
+    def _read_until(self) -> datetime:
+        """Up to then all that the audit log has is in the records, as far back as somebody wants to look."""
+        assert self.log is not None
+        last = self._of_records(lambda: self.records.until, None)
+        if last is None:
+            return datetime.min.replace(tzinfo=UTC)
+        return min([last, *(one.since for one in self._gaps(self.log.since.timestamp(), FOREVER))]) - AUDIT_LATE

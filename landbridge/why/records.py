@@ -1,7 +1,6 @@
 """What the recorder saw of a cluster, as it lies in the fleet bucket: also when the cluster is gone."""
 
-import gzip
-import zlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -9,7 +8,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 from evidence.observation import Observation, moment, read_line
-from evidence.record import RECORD
+from evidence.record import GAP, RECORD, WATCHED
+from fleet.records import unpacked
 from landbridge.clouds.cloud import Bucket, CloudError
 
 # As many as boto3 keeps lines open.
@@ -17,6 +17,9 @@ THREADS = 10
 SOON_DAYS = 2
 # Replicas write once a minute, or every ten where nothing happens: later than that is a gap.
 LATE = timedelta(minutes=15)
+FOREVER, NOTHING = float("inf"), "the recorder has written nothing"
+# Seconds of the epoch.
+Span = tuple[float, float]
 
 
 class Gap(NamedTuple):
@@ -52,19 +55,30 @@ class Records:
 
     def newest(self, kind: str, name: str) -> Observation | None:
         """The record of an object that had the name last: NAMESPACE/NAME, or NAME."""
-        mark, code = f'"{kind}/{name}"'.encode(), f'"{RECORD}"'.encode()
-        for day in self.keys:
-            found = _parsed(line for line in self.lines([day]) if mark in line and code in line)
-            if mine := [one for one in found if one.code == RECORD and one.about == f"{kind}/{name}"]:
-                return max(mine, key=lambda one: (_created(one), one.at))
-        return None
+        found = self._latest(f'"{kind}/{name}"', lambda about: about == f"{kind}/{name}")
+        return max(found, key=lambda one: (_created(one), one.at), default=None)
 
-    def of(self, names: Iterable[str], since: float = 0.0) -> list[Observation]:
-        """All lines that name one of these, from that day on."""
-        return [*self._marked(self._days(since), *(name.encode() for name in {*names} - {""}))]
+    def spaces(self, kind: str, name: str) -> set[str]:
+        """Namespaces that had an object of that name, on the last day when one did."""
+        found = self._latest(f'/{name}"', lambda about: about.startswith(f"{kind}/") and about.endswith(f"/{name}"))
+        return {one.about.split("/")[1] for one in found}
+
+    def _latest(self, mark: str, fits: Callable[[str], bool]) -> list[Observation]:
+        """Records of the last day that has some."""
+        for number, day in enumerate(self.keys):
+            found = [one for one in self._marked([day], mark.encode()) if one.code == RECORD and fits(one.about)]
+            if found:
+                return found
+            if number >= SOON_DAYS:
+                self.forget(day)
+        return []
+
+    def of(self, names: Iterable[str], since: float = 0.0, until: float = FOREVER) -> list[Observation]:
+        """All lines of those days that name one of these."""
+        return [*self._marked(self._days(since, until), *(name.encode() for name in {*names} - {""}))]
 
     def all(self, since: float = 0.0) -> Iterator[Observation]:
-        return _parsed(self.lines(self._days(since)))
+        return self.on(self._days(since, FOREVER))
 
     def on(self, days: Sequence[date]) -> Iterator[Observation]:
         return _parsed(self.lines(days))
@@ -78,22 +92,20 @@ class Records:
         return _parsed(line for line in self.lines(days) if any(mark in line for mark in marks))
 
     def lines(self, days: Sequence[date]) -> list[bytes]:
-        wanted = [day for day in days if day not in self._lines]
-        keys = [key for day in wanted for key in self.keys[day]]
-        with ThreadPoolExecutor(THREADS) as pool:
-            parts = dict(zip(keys, pool.map(self._part, keys), strict=True))
-            for day in wanted:
-                if len(self._lines) >= SOON_DAYS:
-                    self.say(f"Looking through the records of {day:%-d %B}")
-                if None in (parts[key] for key in self.keys[day]):
-                    # Its parts are becoming its file just now.
-                    again = [one.key for one in self.bucket.listed(f"{self.below}{day}")]
-                    self.keys[day], parts = (
-                        again,
-                        {**parts, **dict(zip(again, pool.map(self.bucket.read, again), strict=True))},
-                    )
-                self._lines[day] = [line for key in self.keys[day] for line in _unpacked(parts[key])]
+        for day in [one for one in days if one not in self._lines]:
+            if day not in [*self.keys][:SOON_DAYS]:
+                self.say(f"Looking through the records of {day:%-d %B}")
+            self._lines[day] = self._read(day)
         return [line for day in days for line in self._lines[day]]
+
+    def _read(self, day: date) -> list[bytes]:
+        with ThreadPoolExecutor(THREADS) as pool:
+            found = list(pool.map(self._part, self.keys[day]))
+            if None in found:
+                # Its parts are becoming its file just now.
+                self.keys[day] = [one.key for one in self.bucket.listed(f"{self.below}{day}")]
+                found = list(pool.map(self.bucket.read, self.keys[day]))
+        return [line for data in found if data for line in unpacked(data)]
 
     def _part(self, key: str) -> bytes | None:
         """S3 tells those who may list only a part of it that they may not read what is not there."""
@@ -105,36 +117,32 @@ class Records:
             return None
 
     def gaps(self, since: float, until: float) -> list[Gap]:
-        """Within that time; what the recorder has yet to write is none."""
-        spans, told = [], []
-        for one in self._marked(self._days(since), b'"watched"', b'"gap"'):
-            if one.code == "watched":
-                spans.append((moment(one.facts["since"]), moment(one.facts["until"])))
-            elif one.code == "gap":
-                told.append((moment(one.facts["since"]), moment(one.facts["until"]), one.text))
-        late = min(until, (self.now - LATE).timestamp())
-        missing = [(*span, "the recorder has written nothing") for span in _uncovered(spans, since, late)]
-        both = [one for one in told if one[0] < until and one[1] > since]
-        return [Gap(_time(first), _time(last), why) for first, last, why in sorted([*missing, *both])]
+        """Within that time, when no replica knew all; what they have yet to write is none."""
+        spans, told = defaultdict[str, list[Span]](list), defaultdict[str, list[tuple[Span, str]]](list)
+        for one in self._marked(self._days(since, until), *(f'"{code}"'.encode() for code in (WATCHED, GAP))):
+            if one.code in (WATCHED, GAP):
+                span = moment(one.facts["since"]), moment(one.facts["until"])
+                if one.code == GAP:
+                    told[one.about].append((span, one.text))
+                else:
+                    spans[one.about].append(span)
+        known = [span for name, mine in spans.items() for span in _less(mine, [gap for gap, _ in told[name]])]
+        reasons = [one for mine in told.values() for one in mine]
+        missing = _less([(since, min(until, (self.now - LATE).timestamp()))], known)
+        return [Gap(_time(first), _time(last), _why((first, last), reasons)) for first, last in missing]
 
     @property
     def until(self) -> datetime | None:
         """Up to then something is told; None where nothing ever was."""
         for day in self.keys:
-            if ends := [moment(one.facts["until"]) for one in self._marked([day], b'"watched"')]:
+            if ends := [moment(one.facts["until"]) for one in self._marked([day], f'"{WATCHED}"'.encode())]:
                 return _time(max(ends))
         return None
 
-    def _days(self, since: float) -> list[date]:
-        first = _time(since).date()
-        return [day for day in self.keys if day >= first]
-
-
-def _unpacked(data: bytes | None) -> list[bytes]:
-    try:
-        return gzip.decompress(data).splitlines() if data else []
-    except (OSError, EOFError, zlib.error):
-        return []
+    def _days(self, since: float, until: float) -> list[date]:
+        """The first of a day's parts may tell of the end of the day before."""
+        last = _time(until).date() + timedelta(days=1) if until < FOREVER else date.max
+        return [day for day in self.keys if _time(since).date() <= day <= last]
 
 
 def _created(one: Observation) -> float:
@@ -156,14 +164,22 @@ def _parsed(lines: Iterable[bytes]) -> Iterator[Observation]:
             continue
 
 
-def _uncovered(spans: Iterable[tuple[float, float]], since: float, until: float) -> Iterator[tuple[float, float]]:
-    at = since
-    for first, last in sorted(spans):
-        if at < first < until:
-            yield at, first
-        at = max(at, last)
-    if at < until:
-        yield at, until
+def _less(spans: Iterable[Span], without: Iterable[Span]) -> Iterator[Span]:
+    """What is left of them."""
+    holes = sorted(without)
+    for begun, until in spans:
+        at = begun
+        for first, last in holes:
+            if at < first < until:
+                yield at, first
+            at = max(at, last) if first < until else at
+        if at < until:
+            yield at, until
+
+
+def _why(gap: Span, told: Sequence[tuple[Span, str]]) -> str:
+    """What a replica says of that time, where one does."""
+    return next((why for (first, last), why in told if first < gap[1] and last > gap[0]), NOTHING)
 
 
 def _time(at: float) -> datetime:

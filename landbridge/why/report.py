@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, NamedTuple
 
+from evidence.causes import causes
 from evidence.judge import UNKNOWN
 from evidence.observation import written
 
@@ -12,8 +13,8 @@ from .deaths import Death, failed, of_records
 from .records import Gap, Records
 
 NOBODY = "no team"
-# Of a failed board: what its node says of it.
-BOARD = ("serial", "board")
+# Causes that are a board's; a program's own Xid is not.
+BOARDS = ("gpu-xid", "gpu-off-bus", "gpu-ecc", "gpu-nvlink")
 
 
 class Row(NamedTuple):
@@ -98,9 +99,11 @@ def rows(found: Iterable[Death], name: Callable[[Death], str]) -> list[Row]:
 
 
 def board(death: Death) -> str:
-    """The serial number of the board that failed, where that was the cause; empty elsewhere."""
-    facts = [one.facts for one in death.verdict.evidence if one.code.startswith("gpu-")]
-    return next((str(one[key]) for one in facts for key in BOARD if one.get(key)), "")
+    """Node and address of the GPU that failed, where that was the cause; empty elsewhere."""
+    cause = next((one for one in causes() if one.code == death.verdict.code and one.code in BOARDS), None)
+    shown = cause.shown_by if cause else ()
+    found = [one for one in death.verdict.evidence if one.code in shown and one.facts.get("pci")]
+    return next((f"{one.about.partition('/')[2]} {one.facts['pci']}" for one in found), "")
 
 
 def _by_days(records: Records) -> Iterator[Death]:

@@ -1,139 +1,27 @@
 """Answers about what is gone, from what the recorder wrote of it: with no cluster to be asked any more."""
 
-from datetime import UTC, datetime, timedelta
-from types import SimpleNamespace
-from typing import Any
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from evidence.events import of_event
-from evidence.observation import Observation, moment
-from landbridge.clouds.cloud import CloudError
+from evidence.observation import Observation
 from landbridge.cluster.kube import KubeError
-from landbridge.errors import LandbridgeError
+from landbridge.commands import why
+from landbridge.errors import LandbridgeError, UsageError
+from landbridge.output import output
 from landbridge.remote_execution import CommandResult
 from landbridge.why import ask
 from landbridge.why.api import Api
-from landbridge.why.case import Case
 from landbridge.why.deaths import failed, of_records
 from landbridge.why.looking import Looking
-from landbridge.why.records import Records
 from landbridge.why.target import target
 from landbridge.why.work import meaning
-from services.recorder import seeing
-from services.recorder.book import Book
-from services.recorder.contact import Contact
 from services.recorder.day_files import DayFiles
-from services.recorder.settings import Settings
-from services.recorder.things import Things
-from services.recorder.where import Where
-from services.recorder.writing import Writing
-from tests.services.recorder.test_writing import Memory
+from services.recorder.parts import Span, gap, packed, watched
 
-BEGUN = moment("2026-11-20T10:00:00Z")
-WEEK_LATER = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
-RUN, ATTEMPT = "landbridge.dev/run", "jobset.sigs.k8s.io/restart-attempt"
-Json = dict[str, Any]
-
-
-def at(seconds: float) -> str:
-    return datetime.fromtimestamp(BEGUN + seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-class Read(Memory):
-    """The same bucket, as commands see one."""
-
-    def __init__(self, store: Memory) -> None:
-        self.objects, self.away = store.objects, False
-
-    def listed(self, prefix: str) -> list[Any]:
-        if self.away:
-            raise CloudError("s3://example can't be listed: it does not answer")
-        return [SimpleNamespace(key=key) for key in super().listed(prefix)]
-
-    def read(self, key: str) -> bytes | None:
-        return self.objects.get(key)
-
-
-class Recorded:
-    """A cluster's hour, as its API told it to the recorder."""
-
-    def __init__(self) -> None:
-        self.now = BEGUN
-        self.last: dict[str, Json] = {}
-        self.book, self.store, self.where = Book(), Memory(), Where(lambda: self.now)
-
-        def clock() -> float:
-            return self.now
-
-        self.things = {
-            kind.name: Things(kind, self.book, self.where.of_pod, now=clock)
-            if kind is seeing.POD
-            else Things(kind, self.book, now=clock)
-            for kind in seeing.kinds(queues=True)
-        }
-        told = Settings("main", "s3://example", ["vision"], queues=True, audit=[], regions=[])
-        self.writing = Writing(self.book, Contact(clock), self.store, told, "recorder-1", self.where.spaces, BEGUN)
-
-    def node(self, name: str, change: str = "ADDED", **status: Any) -> None:
-        meta = {
-            "name": name,
-            "uid": f"uid-{name}",
-            "creationTimestamp": at(0),
-            "labels": {"landbridge.dev/pool": "west-gpu"},
-        }
-        node = {"metadata": meta, "spec": {}, "status": status}
-        self.things["node"].changed(change, node)
-        self.where.node(node, [])
-
-    def pod(self, name: str, change: str = "MODIFIED", run: str = "train", node: str = "gpu-1", **status: Any) -> Json:
-        labels = {RUN: run, "jobset.sigs.k8s.io/jobset-name": run, ATTEMPT: "0"}
-        meta = {
-            "name": name,
-            "namespace": "team-vision",
-            "uid": f"uid-{name}",
-            "creationTimestamp": at(0),
-            "labels": labels,
-            "ownerReferences": [{"kind": "Job", "name": f"{run}-workers-0"}],
-        }
-        status = self.last[name] = {**self.last.get(name, {}), **status}
-        spec = {"nodeName": node, "containers": [{"name": "run", "resources": {"limits": {"nvidia.com/gpu": "8"}}}]}
-        pod = {"metadata": meta, "spec": spec, "status": {"startTime": at(0), **status}}
-        self.where.pod(pod)
-        self.things["pod"].changed(change, pod)
-        if change == "DELETED":
-            self.where.pod_left(pod)
-        return pod
-
-    def ended(self, name: str, code: int, seconds: float, **more: Any) -> None:
-        ended = {"exitCode": code, "reason": "Error", "startedAt": at(0), "finishedAt": at(seconds)}
-        self.now = BEGUN + seconds
-        status = {
-            "phase": "Failed",
-            "containerStatuses": [{"name": "run", "restartCount": 0, "state": {"terminated": ended}}],
-        }
-        self.pod(name, **{**status, **more})
-
-    def gone(self, name: str, seconds: float, **more: Any) -> None:
-        self.now = BEGUN + seconds
-        self.pod(name, "DELETED", **more)
-
-    def saw(self, one: Observation) -> None:
-        self.book.add(one)
-
-    def write(self, seconds: float) -> None:
-        self.now = BEGUN + seconds
-        self.writing.step(self.now)
-
-    def records(self, team: str = "", now: datetime = WEEK_LATER, bucket: Any = None) -> Records:
-        below = f"team-records/{team}/main/" if team else "records/main/"
-        return Records(lambda: bucket or Read(self.store), below, now - timedelta(days=30), now)
-
-    def looking(self, team: str = "", **more: Any) -> Looking:
-        return Looking(Api(None, {}), None, self.records(team, **more))
-
-    def why(self, what: str, team: str = "") -> Case:
-        return ask.case(self.looking(team), target(what), "team-vision", 30)
+from .recorded import BEGUN, Json, Read, Recorded, at
 
 
 @pytest.fixture
@@ -265,7 +153,9 @@ def test_a_run_that_was_stopped_goes_on_no_more(recorded: Recorded) -> None:
 def test_time_that_nobody_watched_is_said(recorded: Recorded) -> None:
     recorded.pod("train-0", "ADDED", phase="Running")
     recorded.write(660)
-    recorded.writing.until = BEGUN + 1860  # another recorder began 20 minutes later
+    recorded.writing.told = dict.fromkeys(
+        recorded.writing.told, BEGUN + 1860
+    )  # another recorder began 20 minutes later
     recorded.gone("train-0", 1900, phase="Running")
     recorded.write(1920)
     found = recorded.why("pod/train-0")
@@ -357,3 +247,43 @@ def test_what_went_just_now_is_not_told_by_what_was_before(recorded: Recorded) -
     found = ask.case(looking, target("pod/train-0"), "team-vision", 30)
     assert found.phase == "gone"
     assert any(one.startswith("its last seconds") for one in found.blind)
+
+
+def test_a_gap_of_one_replica_is_none_where_the_other_knew_all(recorded: Recorded) -> None:
+    def part(replica: str, since: float, until: float, *more: Observation) -> None:
+        key = f"records/main/2026-11-20/10{int(until / 60):02}00-{replica}.jsonl.gz"
+        recorded.store.put(key, packed([watched(Span(BEGUN + since, BEGUN + until), replica), *more]))
+
+    def forgot(replica: str, since: float, until: float) -> Observation:
+        return gap(Span(BEGUN + since, BEGUN + until), replica, "the API server has forgotten it")
+
+    part("a", 0, 600, forgot("a", 100, 200))
+    part("b", 0, 600)
+    assert recorded.records().gaps(BEGUN, BEGUN + 600) == []
+    part("b", 600, 1200, forgot("b", 700, 800))
+    part("a", 600, 1200, forgot("a", 750, 900))
+    (found,) = recorded.records().gaps(BEGUN, BEGUN + 1200)
+    assert (found.since.timestamp() - BEGUN, found.until.timestamp() - BEGUN) == (750, 800)
+    assert found.why == "the API server has forgotten it"
+
+
+def test_of_what_is_long_gone_no_more_days_are_kept_than_it_needs(recorded: Recorded) -> None:
+    recorded.ended("train-0", 7, 600)
+    recorded.gone("train-0", 620)
+    recorded.write(660)
+    for day in range(1, 7):
+        recorded.pod(f"later-{day}", "ADDED", phase="Running")
+        recorded.gone(f"later-{day}", day * 86_400)
+        recorded.write(day * 86_400 + 60)
+    looking = recorded.looking()
+    said: list[str] = []
+    looking.records.say = said.append
+    assert ask.case(looking, target("pod/train-0"), "team-vision", 30).verdict.code == "exited"
+    assert len(looking.records._lines) <= 5
+    assert said[0] == "Looking through the records of 24 November"
+    assert ask.only_space(looking, target("pod/train-0")) == "team-vision"
+
+
+def test_a_picture_that_can_t_be_written_is_a_mistake_of_whoever_named_it(recorded: Recorded, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no/r\.svg: No such file or directory: name another file with --picture\."):
+        why._report(recorded.looking(), "main", "", tmp_path / "no/r.svg", output(as_json=False))

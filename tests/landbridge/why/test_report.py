@@ -6,12 +6,13 @@ from xml.etree import ElementTree as Xml
 
 import pytest
 
+from evidence.events import of_event
 from evidence.observation import Observation
 from landbridge.why.picture import MOST, svg
 from landbridge.why.report import NOBODY, Report, Row, of, report
 from services.recorder.day_files import DayFiles
 
-from .test_records import BEGUN, Recorded
+from .recorded import BEGUN, Recorded, at
 
 HOUR, DAY = 3600.0, 86_400.0
 
@@ -61,15 +62,33 @@ def test_time_before_the_first_record_is_told_as_a_gap(month: Recorded) -> None:
     assert (first.since, first.until) == (month.records().since, datetime.fromtimestamp(BEGUN, UTC))
 
 
-def test_a_board_that_failed_is_named_by_its_serial_number() -> None:
+def test_a_board_that_failed_is_named_as_its_node_s_kernel_names_it() -> None:
     made = Recorded()
     made.node("gpu-1")
     made.pod("train-0", "ADDED", phase="Running")
-    made.saw(Observation(BEGUN + 60, "kernel", "node/gpu-1", "gpu-failed", "Xid 79", facts={"serial": "1320221049061"}))
+    made.saw(said("GPUOffBus", "GPU 0000:3b:00: Xid 79, the GPU is not on its bus any more: it is lost"))
     made.ended("train-0", 134, 62)
     made.write(120)
     found = told(made)[0]
-    assert (found.causes[0].name, found.boards) == ("gpu-failed", [Row("1320221049061", 1, round(8 * 62 / 3600, 2))])
+    assert (found.causes[0].name, found.boards) == (
+        "gpu-off-bus",
+        [Row("gpu-1 0000:3b:00", 1, round(8 * 62 / 3600, 2))],
+    )
+
+
+def said(reason: str, message: str) -> Observation:
+    """As the node's own unit writes it."""
+    event = {
+        "metadata": {"name": "gpu-1.1", "namespace": "default"},
+        "involvedObject": {"kind": "Node", "name": "gpu-1"},
+        "reason": reason,
+        "message": message,
+        "lastTimestamp": at(60),
+        "source": {"component": "kernel-monitor"},
+    }
+    found = of_event(event)
+    assert found is not None
+    return found
 
 
 def test_nothing_at_all_is_a_report_too() -> None:
