@@ -3,6 +3,7 @@
 import argparse
 import gc
 import os
+import secrets
 import signal
 import sys
 import threading
@@ -65,7 +66,9 @@ def main() -> int:
     given = parser.parse_args()
     try:
         told = settings.read(given.settings)
-        recorder = Recorder(told, given.replica, given.account, time.time())
+        # A container that is started again has its pod's name, and must write over none of its parts.
+        replica = f"{given.replica}.{secrets.token_hex(3)}"
+        recorder = Recorder(told, replica, given.account, time.time())
         pages = watched(given.metrics)
     except (SettingsError, ValueError, OSError) as error:
         say(str(error))

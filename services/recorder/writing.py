@@ -51,18 +51,20 @@ class Writing:
         if taken.lost:
             seen.append(gap(Span(self.told[""], until), self.replica, "more happened than could be kept"))
         # Names tell whole seconds, and no part takes the place of another.
-        self.named = max(now, self.named + 1)
-        self._keep([*self._parts(seen, until, last=last)])
+        at = max(now, self.named + 1)
+        if made := [*self._parts(seen, until, at, last=last)]:
+            self.named = at
+            self._keep(made)
         self._send()
 
-    def _parts(self, seen: Sequence[Observation], until: float, *, last: bool) -> Iterator[Part]:
+    def _parts(self, seen: Sequence[Observation], until: float, at: float, *, last: bool) -> Iterator[Part]:
         """Of each team where there is something new of it, or has been nothing for long."""
         cluster = self.settings.cluster
         for team, found in by_team(seen, self.settings.teams, self.on_node).items():
             span = Span(self.told[team], max(self.told[team], until))
             if found or last or span.until - span.since >= QUIET_SECONDS:
                 self.told[team] = span.until
-                key = records.part_key(records.folder(cluster, team), self.named, self.replica)
+                key = records.part_key(records.folder(cluster, team), at, self.replica)
                 yield part(found, span, key, self.replica)
 
     def _keep(self, made: Sequence[Part]) -> None:

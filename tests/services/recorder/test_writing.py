@@ -138,6 +138,19 @@ def test_parts_tell_of_all_time_without_a_gap() -> None:
     assert QUIET_SECONDS == 600
 
 
+def test_parts_of_one_second_are_several_and_are_named_after_the_time_again() -> None:
+    bed = Bed()
+    for n in range(3):
+        bed.saw("pod/team-vision/a", text=str(n))
+        bed.write(60 + n / 10)
+    for n in range(50):
+        bed.write(61 + n / 100)
+    bed.saw("pod/team-vision/a", text="later")
+    bed.write(70)
+    names = [key.rpartition("/")[2][:6] for key in bed.store.listed(VISION)]
+    assert names == ["100100", "100101", "100102", "100110"]
+
+
 def test_while_the_api_server_is_silent_nothing_is_said_of_that_time() -> None:
     bed = Bed()
     bed.contact.begins("/pods")
