@@ -19,6 +19,8 @@ SURVIVED = ("killed-by-probe", "liveness", "hang", "peer-failed", "node-unready"
 LIFE_SECONDS = 600.0
 # Kubernetes' times are whole seconds, cut off, and clocks of machines differ by less than that.
 SLACK_SECONDS = 2.0
+# Those of audit logs have fractions, and API machines' clocks are set.
+PRECISE_SECONDS = 0.2
 
 
 class Found(NamedTuple):
@@ -31,6 +33,13 @@ class Found(NamedTuple):
     @property
     def at(self) -> float:
         return self.shown_by[0].at
+
+    @property
+    def times(self) -> list[float]:
+        """Of what two have seen, the more precise one's."""
+        found = [float(one.at) for one in self.shown_by]
+        precise = [at for at in found if not at.is_integer()]
+        return [at for at in found if at in precise or all(abs(at - one) > SLACK_SECONDS for one in precise)]
 
     @property
     def sentence(self) -> str:
@@ -191,10 +200,15 @@ def _brings(one: Found, other: Found) -> bool:
 
 def _may_bring(one: Found, other: Found) -> bool:
     return other.cause.code in one.cause.brings and any(
-        -SLACK_SECONDS <= late.at - early.at <= one.cause.window_seconds
-        for early in one.shown_by
-        for late in other.shown_by
+        -_slack(early, late) <= late - early <= one.cause.window_seconds for early in one.times for late in other.times
     )
+
+
+def _slack(early: float, late: float) -> float:
+    """A whole second may have been anywhere in it."""
+    if early.is_integer():
+        return SLACK_SECONDS if late.is_integer() else 1.0
+    return 1.0 + PRECISE_SECONDS if late.is_integer() else PRECISE_SECONDS
 
 
 class _Facts(dict[str, Any]):

@@ -173,3 +173,21 @@ def test_a_job_that_was_suspended_and_goes_on_is_no_cause() -> None:
     assert judge([job(10.0, "suspended"), end]).code == "suspended"
     assert judge([job(10.0, "suspended"), job(12.0, "resumed"), end]).code == "deleted-by-job"
     assert judge([job(10.0, "resumed"), job(25.0, "suspended"), end]).code == "suspended"
+
+
+def test_what_came_a_second_after_is_no_cause_where_times_are_precise() -> None:
+    """A node that is cordoned just after a pod of it was evicted; the API's own times are whole seconds."""
+    by = {"user": "ann", "from": "192.0.2.7"}
+    evicted = [
+        own(100.0, "evicted-by-api"),
+        own(100.4, "evicted-by-person", **by),
+        own(101.0, "signalled", exit_code=143),
+    ]
+    cordoned = [
+        Observation(101.0, "API server", "node/gpu-1", "cordoned"),
+        Observation(101.6, "audit log", "node/gpu-1", "cordoned", "cordoned by ops", facts={"user": "ops"}),
+    ]
+    assert judge([*evicted, *cordoned]).code == "drained-by-person"
+    earlier = [one._replace(at=one.at - 5) for one in cordoned]
+    assert judge([*evicted, *earlier]).code == "cordoned"
+    assert judge([*evicted, cordoned[0]]).code == "cordoned", "by whole seconds nobody can tell"
