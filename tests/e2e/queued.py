@@ -64,8 +64,13 @@ def queued(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Queued]:
         cloud.fleet.write_text(QUEUED)
         early = cloud.run("queue", "--local", code=2).stderr
         assert "main has no queues yet. fleet.yaml has some, of lab: `landbridge up --local" in " ".join(early.split())
-        cloud.run("up", "--local", "--yes", seconds=900)
-        found = Queued(cloud)
-        for name in ("kueue", "jobset"):
-            eventually(partial(found.ready, name), READY_SECONDS)
-        yield found
+        yield begun(cloud)
+
+
+def begun(cloud: Cloud) -> Queued:
+    """With the queues that its fleet file has."""
+    cloud.run("up", "--local", "--yes", seconds=900)
+    found = Queued(cloud)
+    for name in ("kueue", "jobset"):
+        eventually(partial(found.ready, name), READY_SECONDS)
+    return found

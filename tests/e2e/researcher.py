@@ -1,8 +1,10 @@
 """A researcher at work: commands of people who have a kubeconfig of their own, and nothing else of the fleet's."""
 
+import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +16,19 @@ KUBECTL = ROOT / ".landbridge/bin/kubectl"
 
 
 class Researcher:
-    """`name` is a person of the fleet file; code lies in folders of their own, and what commands remember does, too."""
+    """`name` is a person of the fleet file; code lies in folders of their own, and what commands remember does, too.
+    Their kubeconfigs are of `clusters`; a fleet with one needs none to be named.
+    """
 
-    def __init__(self, cloud: Cloud, name: str, home: Path) -> None:
+    def __init__(self, cloud: Cloud, name: str, home: Path, clusters: Sequence[str] = ("",)) -> None:
         self.name, self.home = name, home
-        self.kubeconfig = home / f"{name}.kubeconfig"
-        cloud.run("kubeconfig", "--local", "--as", name, "--output", str(self.kubeconfig))
-        own = {"LANDBRIDGE_KUBECONFIG": str(self.kubeconfig), "XDG_CACHE_HOME": str(home / "cache")}
+        files = [home / f"{name}{cluster}.kubeconfig" for cluster in clusters]
+        for cluster, file in zip(clusters, files, strict=True):
+            which = ("--cluster", cluster) if cluster else ()
+            cloud.run("kubeconfig", "--local", *which, "--as", name, "--output", str(file))
+        self.kubeconfig = files[0]
+        known = os.pathsep.join(map(str, files))
+        own = {"LANDBRIDGE_KUBECONFIG": known, "XDG_CACHE_HOME": str(home / "cache")}
         self.cloud = Cloud(cloud.home, cloud.fleet, {**cloud.environment, **own})
 
     def folder(self, example: str) -> Path:
