@@ -17,6 +17,7 @@ MAIN = "  main: {region: us-west-2, kubernetes: 1.36.2}\n"
 SYSTEM = "  system: {kind: system, cluster: main,"
 TWO = (
     QUEUED.replace(MAIN, MAIN + MAIN.replace("main", "second"))
+    .replace("laptops: true", "laptops: main")
     .replace("queues: {main: {gpus: 16, borrows: 0}}", "queues: {main: {gpus: 16, borrows: 0}, second: {gpus: 16}}")
     .replace(
         "  cpu: {kind: cpu,",
