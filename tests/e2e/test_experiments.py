@@ -1,6 +1,7 @@
 """Experiments in a whole cluster: a researcher's own folder and kubeconfig, real containers, real queues."""
 
 import json
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -9,11 +10,13 @@ from typing import Any
 import pytest
 
 from tests.components.pools.joining_client import eventually
+from tests.support.cloud import ROOT
 
 from .queued import SPACE, Queued
 from .researcher import Researcher
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+GUIDE = ROOT / "docs/guide/experiments.md"
 # Example → what its output has, among other lines, and how often.
 EXAMPLES = {
     "servers": ("worker 0 ends at 1.00", 1),
@@ -204,23 +207,32 @@ def test_one_that_takes_too_long_is_stopped(ann: Researcher) -> None:
 
 
 def test_from_python_a_sweep_is_a_loop(ann: Researcher) -> None:
-    """And secrets come from the team's namespace, and stand in no run."""
-    made = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "words"}, "stringData": {"WORD_KEY": "sesame"}}
-    kube = ann.kubectl("create", "-f", "-", stdin=json.dumps(made))
-    assert "created" in kube
+    """The guide's own lines, in a folder whose program says what it was told."""
+    (text,) = re.findall(r"^```\n(from landbridge.experiments .*?)^```$", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     folder = ann.home / "sweep"
     folder.mkdir()
-    (folder / "train.sh").write_text("echo rate $1 word $WORD_KEY\n")
-    code = f"""
-from landbridge.experiments import Run, launch
-for rate in ("1", "2"):
-    run = Run(command=["sh", "train.sh", rate], gpus=1, secrets=["words"])
-    print(launch(run, {str(folder)!r}, fleet={str(ann.cloud.fleet)!r}, local=True))
+    (folder / "train.py").write_text("import sys; print(sys.argv[1:])\n")
+    before = f"""
+import os
+from functools import partial
+from landbridge import experiments
+experiments.launch = partial(experiments.launch, fleet={str(ann.cloud.fleet)!r}, local=True)
+os.chdir({str(folder)!r})
 """
-    names = ann.python(code).split()
-    for rate, name in zip(("1", "2"), names, strict=True):
-        assert ann.run("logs", name, "-f").stdout == f"rate {rate} word sesame\n"
-        assert "sesame" not in json.dumps(ann.report("runs", "show", name))
+    names = ann.python(before + text.replace('"python"', '"python3"')).split()
+    said = [ann.run("logs", name, "-f").stdout for name in names]
+    assert said == [f"['--lr', '{rate}']\n" for rate in (1e-3, 3e-4, 1e-4)]
+
+
+def test_a_secret_of_the_team_s_namespace_stands_in_no_run(ann: Researcher) -> None:
+    made = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "words"}, "stringData": {"WORD_KEY": "sesame"}}
+    assert "created" in ann.kubectl("create", "-f", "-", stdin=json.dumps(made))
+    folder = ann.home / "secret"
+    folder.mkdir()
+    (folder / "train.sh").write_text("echo word $WORD_KEY\n")
+    words = ("--name", "secret", "--secret", "words", "--", "sh", "train.sh")
+    assert ann.run("run", "--folder", str(folder), *ONE_GPU, *words).stdout == "word sesame\n"
+    assert "sesame" not in json.dumps(ann.report("runs", "show", "secret"))
 
 
 BAD = {
