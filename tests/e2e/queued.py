@@ -25,11 +25,14 @@ READY_SECONDS = 300
 
 
 class Queued:
-    def __init__(self, cloud: Cloud) -> None:
+    """One `cluster` of a fleet; a fleet with one needs it not to be named."""
+
+    def __init__(self, cloud: Cloud, cluster: str = "") -> None:
         self.cloud = cloud
+        self.which = ("--cluster", cluster) if cluster else ()
 
     def kubectl(self, *words: str, stdin: str = "") -> str:
-        return kubectl(self.cloud, *words, stdin=stdin)
+        return kubectl(self.cloud, *self.which, *words, stdin=stdin)
 
     def get(self, *words: str) -> Any:
         return json.loads(self.kubectl("get", *words, "-o", "json"))
@@ -39,7 +42,7 @@ class Queued:
 
     def refused(self, manifest: dict[str, Any]) -> str:
         """What the API says of something that it does not take."""
-        command = [COMMAND, "kubectl", "--local", "--fleet", str(self.cloud.fleet), "create", "-f", "-"]
+        command = [COMMAND, "kubectl", "--local", *self.which, "--fleet", str(self.cloud.fleet), "create", "-f", "-"]
         done = subprocess.run(
             command,
             input=json.dumps(manifest),
@@ -67,10 +70,10 @@ def queued(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Queued]:
         yield begun(cloud)
 
 
-def begun(cloud: Cloud) -> Queued:
+def begun(cloud: Cloud, cluster: str = "") -> Queued:
     """With the queues that its fleet file has."""
     cloud.run("up", "--local", "--yes", seconds=900)
-    found = Queued(cloud)
+    found = Queued(cloud, cluster)
     for name in ("kueue", "jobset"):
         eventually(partial(found.ready, name), READY_SECONDS)
     return found

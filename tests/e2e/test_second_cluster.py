@@ -46,7 +46,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Queued]:
     with saved.opened(tmp_path_factory, "at-rest", *WORLDS["at-rest"]) as cloud:
         cloud.fleet.write_text(TWO)
         cloud.plan()
-        yield begun(cloud)
+        yield begun(cloud, "second")
 
 
 @pytest.fixture(scope="module")
