@@ -1,0 +1,106 @@
+"""What takes a whole node from its pods. Each gets the pods of a node, and has ended them when it returns."""
+
+import subprocess
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tests.support.cloud import COMMAND
+
+from .faults import ENDED, Pods
+from .world import World, until
+
+BACK_SECONDS = 400.0
+AWS, AZURE, SITE = "us-west-2", "southcentralus", "lab"
+
+
+class NodeFault(NamedTuple):
+    """`mend` gives the place back what it had."""
+
+    places: tuple[str, ...]
+    causes: frozenset[str]
+    break_: Callable[[World, str], None]
+    mend: Callable[[World, str], None]
+
+
+def on_machine(world: World, node: str, command: str) -> None:
+    """As root, in a shell of the machine's."""
+    host, _, site = node.partition(".")
+    words = ["local", "host", "run", site, host, "--", "sh", "-c", command]
+    subprocess.run([COMMAND, *words], env=world.cloud._environment(), check=True, capture_output=True)
+
+
+def drain(world: World, node: str) -> None:
+    world.kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=60s")
+
+
+def uncordon(world: World, node: str) -> None:
+    world.kubectl("uncordon", node)
+
+
+def taint(world: World, node: str) -> None:
+    world.kubectl("taint", "node", node, "example.com/away=true:NoExecute")
+
+
+def untaint(world: World, node: str) -> None:
+    world.kubectl("taint", "node", node, "example.com/away-")
+
+
+def terminate(world: World, node: str) -> None:
+    instance = world.machine(node).rpartition("/")[2]
+    world.cloud.python(f"client('ec2', '{AWS}').terminate_instances(InstanceIds=['{instance}'])")
+
+
+def delete_in_azure(world: World, node: str) -> None:
+    """The provider's id is the address of a machine of a scale set."""
+    world.cloud.azure("DELETE", world.machine(node).removeprefix("azure://"), version="2024-07-01")
+
+
+def kill_kubelet(world: World, node: str) -> None:
+    on_machine(world, node, "systemctl stop kubelet")
+
+
+def start_kubelet(world: World, node: str) -> None:
+    on_machine(world, node, "systemctl start kubelet")
+
+
+def power_off(world: World, node: str) -> None:
+    host, _, site = node.partition(".")
+    words = [COMMAND, "local", "host", "stop", site, host]
+    subprocess.run(words, env=world.cloud._environment(), check=True, capture_output=True)
+
+
+def power_on(world: World, node: str) -> None:
+    host, _, site = node.partition(".")
+    world.cloud.run("local", "host", "start", site, host)
+
+
+def delete_node(world: World, node: str) -> None:
+    world.kubectl("delete", "node", node, "--wait=false")
+
+
+def register_again(world: World, node: str) -> None:
+    on_machine(world, node, "systemctl restart kubelet")
+
+
+def bought(world: World, node: str) -> None:
+    """Its pool buys another."""
+
+
+EVERY = (AWS, AZURE, SITE)
+NODE_FAULTS = {
+    "drain": NodeFault(EVERY, frozenset({"drained-by-person", "cordoned"}), drain, uncordon),
+    "taint": NodeFault(EVERY, frozenset({"taint-manager"}), taint, untaint),
+    "terminated": NodeFault((AWS,), frozenset({"machine-ended"}), terminate, bought),
+    "deleted-machine": NodeFault((AZURE,), frozenset({"machine-ended", "node-silent"}), delete_in_azure, bought),
+    "kubelet-dead": NodeFault((SITE,), frozenset({"node-silent"}), kill_kubelet, start_kubelet),
+    "powered-off": NodeFault((SITE,), frozenset({"node-silent"}), power_off, power_on),
+    "node-deleted": NodeFault((SITE,), frozenset({"deleted-by-person", "node-gone"}), delete_node, register_again),
+}
+
+
+def ended(world: World, fault: NodeFault, node: str, place: str, pods: Pods) -> None:
+    number = len(world.nodes(place))
+    fault.break_(world, node)
+    world.await_phase(pods, ENDED, BACK_SECONDS)
+    fault.mend(world, node)
+    until(lambda: len(world.nodes(place)) >= number, BACK_SECONDS, f"{number} nodes of {place}")
