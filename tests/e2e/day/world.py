@@ -60,7 +60,9 @@ __all__ = ["SPACE"]
 
 def pod(name: str, node: str, program: str = WAITS, *, space: str = TEAM, **more: Any) -> dict[str, Any]:
     """A real process on one node. What `more` has of the container goes there."""
-    container = {"name": "run", "image": "registry.example.com/train:1", "command": ["sh", "-c", program]}
+    # To Kubernetes two dollars are one.
+    command = ["sh", "-c", program.replace("$", "$$")]
+    container = {"name": "run", "image": "registry.example.com/train:1", "command": command}
     of_container = ("livenessProbe", "resources", "envFrom")
     container |= {key: more.pop(key) for key in of_container if key in more}
     gone = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -78,7 +80,7 @@ def pod(name: str, node: str, program: str = WAITS, *, space: str = TEAM, **more
         "containers": [container],
         **more,
     }
-    meta = {"name": name, "namespace": space, "labels": {"landbridge.dev/run": "day", "day": name}}
+    meta = {"name": name, "namespace": space, "labels": {"landbridge.dev/run": name, "day": name}}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec}
 
 
