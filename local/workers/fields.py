@@ -142,7 +142,11 @@ POD = {
     "volumes": Each(VOLUME),
     "securityContext": {**ACCOUNT, "fsGroup": HEARD, "fsGroupChangePolicy": HEARD, "supplementalGroups": HEARD},
     **dict.fromkeys(
-        ("restartPolicy", "terminationGracePeriodSeconds", "serviceAccountName", "serviceAccount", "nodeName"), HEARD
+        (
+            *("restartPolicy", "activeDeadlineSeconds", "terminationGracePeriodSeconds"),
+            *("serviceAccountName", "serviceAccount", "nodeName"),
+        ),
+        HEARD,
     ),
     **dict.fromkeys(("hostname", "subdomain"), HEARD),
     "setHostnameAsFQDN": Only((False,)),

@@ -27,6 +27,8 @@ Json = dict[str, Any]
 RETRY_SECONDS, NO_PROGRAM_SECONDS = 2.0, 30.0
 # What the API server fills in where a pod says nothing.
 GRACE_SECONDS = 30
+# The real kubelet's words.
+DEADLINE = {"reason": "DeadlineExceeded", "message": "Pod was active on the node longer than the specified deadline"}
 
 
 class Life:
@@ -47,6 +49,7 @@ class Life:
         self.laid, self.trouble, self.problems = False, "", [] if self.complete else fields.refusals(pod)
         # By the monotonic clock; `turned` is the last time that everything was looked at.
         self.retry_at = self.kill_at = self.turned = 0.0
+        self.deadline_at = self.api.deadline(self.spec.get("activeDeadlineSeconds"))
         self.reported_trouble = ""
         self.stopping = self.gone = self.over = False
         for problem in self.problems:
@@ -90,7 +93,12 @@ class Life:
 
     def pause(self) -> float | None:
         """Until something is due; None: nothing is."""
-        moments = [self.retry_at, self.kill_at, *(one.kill_at or 0.0 for one in self.containers)]
+        moments = [
+            self.retry_at,
+            self.kill_at,
+            self.deadline_at or 0.0,
+            *(one.kill_at or 0.0 for one in self.containers),
+        ]
         if not self.stopping and not self.complete:
             moments += [one.not_before for one in self.containers if not one.running and not one.over]
         due = [moment for moment in moments if moment > self.turned]
@@ -118,6 +126,9 @@ class Life:
             if not self.wind_down(now, self.grace()):
                 return self.finish()
         else:
+            if self.deadline_at and now >= self.deadline_at and not self.complete:
+                self.complete, self.api.verdict = True, DEADLINE
+                self.events.say("Normal", DEADLINE["reason"], DEADLINE["message"])
             if not self.complete:
                 self.advance(now)
             if self.complete:

@@ -1,6 +1,8 @@
 """What the API is told of one pod that the kubelet runs itself, and what it has of it."""
 
+import time
 from collections.abc import Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,12 +26,16 @@ class Node(NamedTuple):
 
 
 class Report:
-    """`meta` and `stored` are the API's own, `sent` what was last told of the status; empty if it must be told anew."""
+    """`meta` and `stored` are the API's own, `sent` what was last told of the status; empty if it must be told anew.
+
+    `verdict` is the reason and message of a pod that its kubelet ends.
+    """
 
     def __init__(self, node: Node, pod: Json) -> None:
         self.node, self.meta = node, pod["metadata"]
         self.stored: Json = pod.get("status") or {}
         self.sent: Json = {}
+        self.verdict: dict[str, str] = {}
         self.born = stamp()
         # An earlier kubelet's word, or that of those who evict: nothing is added to it.
         self.closed = self.stored.get("phase") in status.FINAL
@@ -37,6 +43,13 @@ class Report:
     @property
     def path(self) -> str:
         return f"/api/v1/namespaces/{self.meta['namespace']}/pods/{self.meta['name']}"
+
+    def deadline(self, seconds: int | None) -> float | None:
+        """When it has been on the node for so long, by the monotonic clock, since an earlier kubelet's start."""
+        if seconds is None:
+            return None
+        started = datetime.fromisoformat(self.stored.get("startTime") or self.born).timestamp()
+        return time.monotonic() + started + seconds - time.time()
 
     def hear(self, pod: Json) -> None:
         self.stored, self.meta = pod.get("status") or {}, pod["metadata"]
@@ -54,6 +67,7 @@ class Report:
             laid=laid and not ended,
             stopping=ended,
             trouble=trouble,
+            verdict=self.verdict,
             address=self.node.address,
             started=self.born,
             now=stamp(),

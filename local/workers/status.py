@@ -75,12 +75,13 @@ def status(
     laid: bool,
     stopping: bool,
     trouble: str,
+    verdict: dict[str, str],
     address: str,
     started: str,
     now: str,
 ) -> Json:
-    """What is patched into the pod's status, which was `stored` before."""
-    how = phase(containers, stopping=stopping)
+    """What is patched into the pod's status, which was `stored` before. With a `verdict` it fails, however it ends."""
+    how = "Failed" if verdict and stopping else phase(containers, stopping=stopping)
     found = conditions(containers, laid=laid, now_phase=how, trouble=trouble)
     mine: Json = {
         "phase": how,
@@ -90,6 +91,8 @@ def status(
         "conditions": dated(found, stored.get("conditions") or [], now),
         "containerStatuses": [one.status() for one in containers if one.kind == MAIN],
     }
+    if verdict and stopping:
+        mine |= verdict
     if laid:
         mine |= {"podIP": address, "podIPs": [{"ip": address}]}
     if before := [one.status() for one in containers if one.kind != MAIN]:

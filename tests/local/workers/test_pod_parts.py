@@ -243,7 +243,15 @@ def test_a_status_is_that_of_its_containers() -> None:
     before, beside, main = pod_containers(made)
 
     def told(**more: Any) -> dict[str, Any]:
-        given = {"laid": True, "stopping": False, "trouble": "", "address": "192.0.2.7", "started": "s", "now": "now"}
+        given = {
+            "laid": True,
+            "stopping": False,
+            "trouble": "",
+            "verdict": {},
+            "address": "192.0.2.7",
+            "started": "s",
+            "now": "now",
+        }
         return status.status([before, beside, main], {"conditions": old}, **{**given, **more})
 
     def seen(one: dict[str, Any]) -> tuple[str, str]:

@@ -83,10 +83,10 @@ def test_a_field_of_another_form_is_refused() -> None:
     (why,) = fields.refusals(made)
     assert why.endswith("'status.podIPs', metadata.annotations['KEY'], metadata.labels['KEY']")
     del made["spec"]["containers"][0]["env"]
-    made["spec"] |= {"setHostnameAsFQDN": True, "activeDeadlineSeconds": 5}
+    made["spec"] |= {"setHostnameAsFQDN": True, "shareProcessNamespace": True}
     assert fields.refusals(made) == [
         "spec.setHostnameAsFQDN: True is not honoured, only False",
-        "spec.activeDeadlineSeconds is not honoured",
+        "spec.shareProcessNamespace is not honoured",
     ]
 
 

@@ -51,6 +51,16 @@ def reached(box: Box, name: str, phase: str) -> Any:
     return retried(lambda: (found := status(box, name)).get("phase") == phase and found)
 
 
+def test_one_that_is_on_its_node_for_too_long_has_failed_whatever_it_ends_with(machine: Box) -> None:
+    late = run_pod("late", node(machine), ["sh", "-c", "trap 'exit 0' TERM; sleep 300 & wait"], activeDeadlineSeconds=3)
+    early = run_pod("early", node(machine), ["true"], activeDeadlineSeconds=300)
+    made(machine, late, early)
+    found = reached(machine, "late", "Failed")
+    assert found["reason"] == "DeadlineExceeded"
+    assert found["containerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
+    assert "reason" not in reached(machine, "early", "Succeeded")
+
+
 def test_its_containers_are_processes_in_the_machine_s_root_which_they_cannot_change(machine: Box) -> None:
     volumes = [{"name": "data", "emptyDir": {}}, {"name": "code", "configMap": {"name": "train"}}]
     mounts = {"volumeMounts": [{"name": one["name"], "mountPath": f"/{one['name']}"} for one in volumes]}
