@@ -42,6 +42,9 @@ FLAGS: dict[str, Flag] = {
     "scan-interval": Flag("2s", "a refusal is seen, and the next group asked, within seconds"),
     "expander": Flag("priority", "the order of the fleet file"),
     "balance-similar-node-groups": Flag("false", "a pool's zones are filled one after another, each from its fabric"),
+    "enforce-node-group-min-size": Flag(
+        "true", "Azure counts a machine that was deleted or taken back off its scale set, and would leave it below min"
+    ),
     "max-nodes-per-scaleup": Flag(str(MOST_NODES), "a burst is one change of size for each group"),
     "max-nodegroup-binpacking-duration": Flag("10s", "no group's arithmetic holds up the others"),
     "expendable-pods-priority-cutoff": Flag(str(BUYS_FROM), "spare pods buy no machine and keep none"),

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +24,13 @@ from tests.support.cloud import Cloud, make
 
 from .faults import FAULTS, Pods
 from .node_faults import NODE_FAULTS, ended
-from .world import FLEET, PLACES, SERVER, TEAM, World, pod
+from .world import FLEET, PLACES, SERVER, TEAM, World, pod, until
 
 AT_ONCE, ASKED_AT_ONCE = 5, 2
 # Of one round: pods that end by themselves or by somebody, and pods of each node that is taken from them.
 ALONE, TOGETHER = 16, 3
+# Nodes of a place: one that is taken, and one for the others.
+LEAST = 2
 # Until the recorder has read the last of the audit log.
 KNOWN_SECONDS = 200.0
 CLASSES = {"day-low": -10, "day-high": 10}
@@ -99,12 +102,18 @@ def together(world: World, number: int, name: str, place: str, node: str) -> lis
     return [Death(number, name, place, node, TEAM, one, tuple(sorted(fault.causes)), time.time()) for _, one in pods]
 
 
+def enough(world: World, place: str) -> list[str]:
+    """What the last round took is there again."""
+    found = world.nodes(place)
+    return found if len(found) >= LEAST else []
+
+
 def rounds(world: World, seed: int, deaths: int) -> Iterator[Death]:
     draw = random.Random(seed)
     # Another day in the same cloud has other names.
     number, found = seed * 1000, 0
     while found < deaths:
-        nodes = {place: world.nodes(place) for place in PLACES}
+        nodes = {place: until(partial(enough, world, place), 600, f"nodes of {place}") for place in PLACES}
         names = draw.sample(sorted(FAULTS), k=ALONE)
         singles = [
             (number + at, name, place := draw.choice(sorted(PLACES)), draw.choice(nodes[place]))
