@@ -26,9 +26,9 @@ from .faults import FAULTS, Pods
 from .node_faults import NODE_FAULTS, ended
 from .world import FLEET, PLACES, SERVER, TEAM, World, pod, until
 
-AT_ONCE, ASKED_AT_ONCE = 5, 2
+AT_ONCE, ASKED_AT_ONCE = 8, 2
 # Of one round: pods that end by themselves or by somebody, and pods of each node that is taken from them.
-ALONE, TOGETHER = 16, 3
+ALONE, TOGETHER = 40, 5
 # Nodes of a place: one that is taken, and one for the others.
 LEAST = 2
 # Until the recorder has read the last of the audit log.
@@ -114,7 +114,7 @@ def rounds(world: World, seed: int, deaths: int) -> Iterator[Death]:
     number, found = seed * 1000, 0
     while found < deaths:
         nodes = {place: until(partial(enough, world, place), 600, f"nodes of {place}") for place in PLACES}
-        names = draw.sample(sorted(FAULTS), k=ALONE)
+        names = draw.choices(sorted(FAULTS), k=ALONE)
         singles = [
             (number + at, name, place := draw.choice(sorted(PLACES)), draw.choice(nodes[place]))
             for at, name in enumerate(names)
@@ -164,8 +164,10 @@ def main() -> None:
     if given.ask_again:
         deaths = [Death(**one) for one in json.loads(record.read_text())]
     else:
-        deaths = list(rounds(world, given.seed, given.deaths))
-        record.write_text(json.dumps([one._asdict() for one in deaths]))
+        deaths = []
+        for death in rounds(world, given.seed, given.deaths):
+            deaths.append(death)
+            record.write_text(json.dumps([one._asdict() for one in deaths]))
         time.sleep(KNOWN_SECONDS)
     rows = judged(world, deaths)
     (given.folder / f"told-{given.seed}.json").write_text(json.dumps(rows, indent=1))
