@@ -1,11 +1,13 @@
 """How the pools of a cluster are: machines, nodes, GPUs, and what ails them in words."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from components.pools.labels import GPU_BURN_IN, GPU_FAILED
+from evidence import findings
 from fleet.model import Fleet
 from landbridge.cluster.session import Session
 from landbridge.site import nodes
@@ -18,6 +20,7 @@ from .images import Run
 from .sizes import Group
 
 NAMED = 3
+PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 SICK = {GPU_FAILED.key, GPU_BURN_IN.key}
 
 
@@ -136,13 +139,27 @@ def of_groups(groups: Sequence[Group], there: Sequence[Node], *, joins: bool) ->
 
 
 def of_nodes(there: Sequence[Node]) -> list[str]:
+    ailments = defaultdict[str, list[Node]](list)
+    for node in there:
+        for one in ailing(node):
+            ailments[one].append(node)
     found = {
         "not Ready": [node for node in there if not nodes.ready(node)],
         "gpu-failed": [node for node in there if failed(node)],
         "cordoned": [node for node in there if nodes.cordoned(node)],
         "to be replaced": [node for node in there if rolling_taint.tainted(node)],
+        **dict(sorted(ailments.items())),
     }
     return [f"{what}: {named([one['metadata']['name'] for one in some])}" for what, some in found.items() if some]
+
+
+def ailing(node: Node) -> list[str]:
+    """Conditions by which its kubelet, or what follows its kernel, says that something is wrong."""
+    return [
+        one["type"]
+        for one in node.get("status", {}).get("conditions", ())
+        if one["status"] == "True" and (one["type"] in PRESSURES or one.get("reason") in findings.CODES)
+    ]
 
 
 def failed(node: Node) -> bool:

@@ -30,7 +30,8 @@ def on_machine(world: World, node: str, command: str) -> None:
 
 
 def drain(world: World, node: str) -> None:
-    world.kubectl("drain", node, "--ignore-daemonsets", "--force", "--delete-emptydir-data", "--timeout=60s")
+    """Cluster DNS has a budget that a place with one node left can't keep."""
+    world.kubectl("drain", node, "--pod-selector=day", "--ignore-daemonsets", "--force", "--delete-emptydir-data")
 
 
 def uncordon(world: World, node: str) -> None:
@@ -100,7 +101,9 @@ NODE_FAULTS = {
 
 def ended(world: World, fault: NodeFault, node: str, place: str, pods: Pods) -> None:
     number = len(world.nodes(place))
-    fault.break_(world, node)
-    world.await_phase(pods, ENDED, BACK_SECONDS)
-    fault.mend(world, node)
+    try:
+        fault.break_(world, node)
+        world.await_phase(pods, ENDED, BACK_SECONDS)
+    finally:
+        fault.mend(world, node)
     until(lambda: len(world.nodes(place)) >= number, BACK_SECONDS, f"{number} nodes of {place}")
