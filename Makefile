@@ -34,10 +34,11 @@ test: setup lint  ## Half an hour: all short tests, and as many of the long ones
 test-all:  ## An hour and more: every test but the matrix
 	@LANDBRIDGE_TESTS_UNTIL=99999999999 $(MAKE) test
 
-matrix: setup  ## Hours: stacks destroyed alone and built again, fleets that change, runs that are killed at any moment
+matrix: setup  ## Hours: stacks destroyed alone and built again, fleets that change, runs that are killed at any moment, a day of random faults
 	$(BIN)/python -m pytest -m matrix -v --durations 0
 	$(BIN)/python -m tests.e2e.kills --seeds 1-10 --fleet both
 	$(BIN)/python -m tests.e2e.kills --seeds 1-10 --fleet small
+	$(BIN)/python -m tests.e2e.day --seed 1 --deaths 200 --folder .landbridge/day
 
 test-times:  ## The dearest test files and beds of the last make test, in seconds of the clock and of CPU
 	@$(BIN)/python -m tests.support.times
