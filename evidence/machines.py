@@ -22,8 +22,8 @@ REASONS: Mapping[str, str] = {
     "Client.UserInitiatedHibernate": "machine-ended",
 }
 DOWN = ("shutting-down", "terminated", "stopping", "stopped")
-# As it is in StateTransitionReason: User initiated (2026-11-28 10:00:00 GMT)
-WHEN = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) GMT\)")
+# As it is in StateTransitionReason: User initiated (2026-11-28 10:00:00 GMT). Local AWS has UTC there.
+WHEN = re.compile(r"\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?:GMT|UTC)\)")
 # An instance's scheduled events that end it ("Scheduled events for your instances"); of restarts the node tells itself.
 RETIRING = ("instance-retirement", "instance-stop")
 OVER = "[Completed]"

@@ -14,7 +14,10 @@ JOB_SET_OF = "jobset.sigs.k8s.io/jobset-name"
 # Of the recorder's own: what things were, and what it was able to see.
 NO_EVIDENCE = (record.RECORD, record.WATCHED, record.GAP)
 # Causes that are somebody else's consequence: another host that shows one of those did not begin it.
-FOLLOWS = {"signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller", "unknown", "done"}
+FOLLOWS = {
+    *("signalled", "lost-with-kubelet", "collected", "deleted-by-job", "deleted-by-controller"),
+    *("scaled", "unknown", "done"),
+}
 # Conditions of a Job and of a JobSet that has ended.
 ENDED = ("Complete", "Completed", "Failed")
 WORKS = {"Job": "job", "JobSet": "jobset", "Workload": "workload"}
@@ -39,13 +42,15 @@ def above(pod: Json) -> Iterator[str]:
         yield str(run)
 
 
-def concerns(one: Observation, pod: Json, names: Collection[str]) -> bool:
-    """Whether it is of the pod, of what it belongs to (`names`), of its namespace, or of its node."""
+def concerns(one: Observation, pod: Json, names: Collection[str], ended: float = float("inf")) -> bool:
+    """Whether it is of the pod, of what it belongs to (`names`), its namespace or its node, while it was there."""
     meta = pod["metadata"]
     kind, _, name = one.about.partition("/")
     space = meta["namespace"]
     if kind == "pod":
         return name in (f"{space}/{meta['name']}", f"{space}/*")
+    if one.at < moment(meta.get("creationTimestamp")) - SLACK_SECONDS or one.at > ended + SLACK_SECONDS:
+        return False
     if kind in ("node", "namespace"):
         return name in (pod["spec"].get("nodeName"), space)
     return name in {f"{space}/{owner}" for owner in names}

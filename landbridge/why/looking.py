@@ -133,15 +133,19 @@ class Looking:
         )
         of_it: Mapping[str, Json] = {**recorded.works(pod), **belongs}
         names = {*above(pod), *(one["metadata"]["name"] for one in of_it.values())}
+        ended = recorded.ended(pod)
         more = self._logged([*names, node, space])
         seen = [
             *pods.of_pod(pod),
             *recorded.of_pod(pod),
             *(one for found in below for one in found),
             *(one for name, thing in belongs.items() for one in works.of_work(thing, name.lower())),
-            *(one for entry in [*entries, *more] if (one := audit.of_entry(entry)) and concerns(one, pod, names)),
+            *(
+                one
+                for entry in [*entries, *more]
+                if (one := audit.of_entry(entry)) and concerns(one, pod, names, ended)
+            ),
         ]
-        ended = recorded.ended(pod)
         for gap in self._gaps(near, ended):
             self.blind[f"what happened from {gap.since:%d %b %H:%M:%S} to {gap.until:%H:%M:%S} UTC: {gap.why}"] = None
         if not there and ended == float("inf"):

@@ -169,8 +169,8 @@ class Recorder:
 
         def all_listed(found: list[str]) -> None:
             listed(found)
-            if self.listed[path]:
-                span = Span(self.contact.again(path), time.time())
+            if self.listed[path] and (since := self.contact.missed(path)):
+                span = Span(since, time.time())
                 self.book.add(gap(span, self.replica, f"the API server has forgotten what became of {path}"))
             self.listed[path] += 1
             self.contact.heard(path)

@@ -3,16 +3,22 @@
 import http.client
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kube_http import Kube
+from kube_http import EVERYTHING, WATCH_SECONDS, Kube
 
 from .metrics import api_calls
+from .seeing import EVENTS
 
 Json = dict[str, Any]
 # The server sends a line a minute at least. What is silent for longer was dead before anybody noticed.
 BOOKMARK_SECONDS = 90.0
+# But none of events, which it does not keep in memory (its --watch-cache): there only the end of the watch
+# shows that nothing had happened.
+QUIET_SECONDS = 50
+# API servers keep events for an hour (--event-ttl): a list has all since. Less a bit for the list itself.
+LISTED_SECONDS = 3300.0
 
 
 class Contact:
@@ -43,6 +49,11 @@ class Contact:
         with self.lock:
             return self.broken.get(path, self.last[path])
 
+    def missed(self, path: str) -> float | None:
+        """The same where something was missed by it: None where the list has all that happened since."""
+        since = self.again(path)
+        return None if path == EVENTS and self.now() - since < LISTED_SECONDS else since
+
     def until(self) -> float:
         """All that had happened by then has been heard."""
         with self.lock:
@@ -50,9 +61,10 @@ class Contact:
 
 
 class Heard(Kube):
-    """A client that notes each line of a watch, bookmarks too, and the list that begins one."""
+    """A client that notes each line of a watch, bookmarks too, its end in good order, and the list that begins one."""
 
     contact: Contact | None = None
+    quiet_seconds = QUIET_SECONDS
 
     def call(
         self, method: str, path: str, data: bytes | None, headers: dict[str, str]
@@ -60,9 +72,20 @@ class Heard(Kube):
         api_calls.labels("call").inc()
         return super().call(method, path, data, headers)
 
-    def watch(self, path: str, *words: Any, **options: Any) -> Iterator[tuple[str, Json]]:
+    def watch(
+        self,
+        path: str,
+        version: str,
+        query: Mapping[str, str] = EVERYTHING,
+        seconds: int = WATCH_SECONDS,
+        silent: float | None = None,
+    ) -> Iterator[tuple[str, Json]]:
         api_calls.labels("watch").inc()
-        for one in super().watch(path, *words, **options):
-            if self.contact:
-                self.contact.heard(path)
+        for one in super().watch(path, version, query, self.quiet_seconds if path == EVENTS else seconds, silent):
+            self._heard(path)
             yield one
+        self._heard(path)
+
+    def _heard(self, path: str) -> None:
+        if self.contact:
+            self.contact.heard(path)

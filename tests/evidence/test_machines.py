@@ -68,6 +68,11 @@ def test_a_machine_that_runs_shows_nothing_and_one_without_a_time_has_that_of_th
     assert (one.at, one.facts) == (NOW, {"machine": "i-1"})
 
 
+def test_the_local_cloud_s_form_of_the_time_counts_too() -> None:
+    (seen,) = of_instance(instance("terminated", moved="User initiated (2026-11-28 10:00:00 UTC)"), "gpu-1", NOW)
+    assert seen.at == AT
+
+
 def test_what_is_scheduled_is_told_and_what_is_over_is_not() -> None:
     when = datetime.fromtimestamp(AT, UTC)
     events = [

@@ -172,7 +172,7 @@ INIT = [{"name": "before", "image": "registry.example.com/train:1", "command": [
 TWO = ("--restarts", "0", "--gpus", "2", "--gpus-per-host", "1")
 FAULTS = {
     "exit-code": by_itself("exited", "echo told; sleep 2; exit 7"),
-    "crash": by_itself("signalled", "sleep 2; sh -c 'kill -SEGV $$'"),
+    "crash": by_itself("exited", "sleep 2; sh -c 'kill -SEGV $$'"),
     "done": by_itself("done", "sleep 1"),
     "deadline": by_itself("deadline", activeDeadlineSeconds=6),
     "probe": by_itself("probe", livenessProbe=LIVELESS),

@@ -103,7 +103,9 @@ def ended(world: World, fault: NodeFault, node: str, place: str, pods: Pods) -> 
     number = len(world.nodes(place))
     try:
         fault.break_(world, node)
-        world.await_phase(pods, ENDED, BACK_SECONDS)
+        # A silent node says nothing of pods that it should end.
+        world.await_phase(pods, {"ends", *ENDED}, BACK_SECONDS)
     finally:
         fault.mend(world, node)
+    world.await_phase(pods, ENDED, BACK_SECONDS)
     until(lambda: len(world.nodes(place)) >= number, BACK_SECONDS, f"{number} nodes of {place}")

@@ -10,13 +10,13 @@ import pytest
 
 from evidence import pods
 from evidence.judge import judge
-from evidence.observation import Observation
+from evidence.observation import Observation, moment
 from landbridge.autoscaler.causes import CAUSES
 from landbridge.errors import UsageError
 from landbridge.why import ask
 from landbridge.why.audit_log import AuditLog
 from landbridge.why.case import Case
-from landbridge.why.concerns import Host, peers
+from landbridge.why.concerns import Host, concerns, peers
 from landbridge.why.deaths import ended
 from landbridge.why.target import Target, target
 from landbridge.why.waits import FAMILIES, waits
@@ -169,6 +169,25 @@ def test_the_host_that_ended_first_by_itself_is_named() -> None:
     assert (found.code, found.facts["peer"]) == ("peer-failed", "pod/train-1")
     assert "exit code 1" in found.text
     assert not [*peers(seen([mine])[0], seen([mine, others[2]]))]
+
+
+def test_hosts_that_one_decision_ended_do_not_blame_each_other() -> None:
+    mine, other = (host(name, "2026-11-28T10:00:05Z", 0) for name in ("train-0", "train-1"))
+    scaled = Observation(moment("2026-11-28T10:00:05Z"), "audit log", "pod/team-a/train-1", "scaled", "m", "train-1")
+    assert not [*peers(Host(mine, []), [Host(other, [scaled])])]
+
+
+def test_what_was_done_to_its_node_before_it_came_and_after_it_went_is_not_its_own() -> None:
+    """A cordon of last week that was taken back is no reason for today's eviction."""
+    pod = host("train-0", "2026-11-28T10:00:00Z", 0) | {"spec": {"nodeName": "gpu-1"}}
+    begun, ended = moment("2026-11-28T10:00:00Z"), moment("2026-11-28T11:00:00Z")
+
+    def counts(at: float, about: str) -> bool:
+        return concerns(Observation(at, "audit log", about, "cordoned", "m"), pod, {"night"}, ended)
+
+    for about in ("node/gpu-1", "namespace/team-a", "job/team-a/night"):
+        assert [counts(at, about) for at in (begun - 60, begun + 60, ended + 60)] == [False, True, False]
+    assert counts(begun - 60, "pod/team-a/train-0")
 
 
 def test_why_nothing_is_bought_is_told_by_what_would_help() -> None:

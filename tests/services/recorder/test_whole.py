@@ -18,6 +18,7 @@ from components.addons import recorder
 from components.addons.manifests import rights
 from evidence.record import WATCHED
 from fleet.recorder import folder
+from kube_http import BOOKMARKS
 from landbridge.clouds.aws.cloud import S3
 from landbridge.why import ask
 from landbridge.why.api import Api
@@ -26,7 +27,10 @@ from landbridge.why.looking import Looking
 from landbridge.why.records import Gap, Records
 from landbridge.why.target import target
 from local.providers.host import free_port
-from services.kube import HOST, PORT
+from services.kube import HOST, PORT, as_account
+from services.recorder.contact import Contact, Heard
+from services.recorder.seeing import EVENTS
+from services.recorder.seeing import PODS as PODS_OF_ALL
 from services.recorder.things import UNSEEN
 from tests.components.addons import bed
 from tests.components.addons.bed import Applying
@@ -163,6 +167,38 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         yield found
         for replica in [*found.running]:
             found.end(replica, signal.SIGKILL)
+
+
+class Quiet(Heard):
+    quiet_seconds = 2
+
+
+def test_a_ring_of_events_in_which_nothing_happens_is_heard_all_the_same(
+    standing: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The API server tells nothing of them that has not happened, unlike of pods."""
+    monkeypatch.setenv(HOST, HERE)
+    monkeypatch.setenv(PORT, str(urlsplit(standing.kube.url).port))
+    heard = as_account(Quiet, standing.account)
+    heard.contact = Contact()
+    heard.contact.begins(EVENTS)
+    _, version = heard.list(EVENTS, str)
+    before = heard.contact.until()
+    list(heard.watch(EVENTS, version, BOOKMARKS))
+    assert heard.contact.until() >= before + 2
+
+
+def test_a_list_of_events_has_all_of_the_last_hour() -> None:
+    clock = [1000.0]
+    contact = Contact(lambda: clock[0])
+    for path in (EVENTS, PODS_OF_ALL):
+        contact.begins(path)
+        contact.heard(path)
+        contact.broke(path)
+    clock[0] += 600
+    assert (contact.missed(EVENTS), contact.missed(PODS_OF_ALL)) == (None, 1000.0)
+    clock[0] += 3600
+    assert contact.missed(EVENTS) == 1000.0
 
 
 def test_what_has_died_and_is_gone_is_known_to_its_team(standing: Bed) -> None:
