@@ -37,10 +37,11 @@ JOBS = "/apis/batch/v1/namespaces/default/jobs"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 PODS = "/api/v1/namespaces/default/pods"
 OWN_NAME = ("unshare", "--uts", "sh", "-c", 'hostname "$0" && exec "$@"')
-# Where it differs here from what the add-on gives it: one replica, and nobody waits for minutes.
+# Where it differs here from what the add-on gives it: one replica, nobody waits for minutes, and groups begin empty.
 FLAGS = {
     **{name: flag.value for name, flag in autoscaler_flags.FLAGS.items()},
     "leader-elect": "false",
+    "enforce-node-group-min-size": "false",
     "scale-down-unneeded-time": "10s",
 }
 
