@@ -52,7 +52,7 @@ PLACES = {"lab": "site-gpu", "us-west-2": "west", "southcentralus": "south"}
 # The host that serves the shares stays up.
 SERVER = "host-1.lab"
 TEAM = "team-lab"
-WAITS = "trap 'exit 143' TERM; sleep 900 & wait"
+WAITS = "trap 'exit 143' TERM; while :; do sleep 60 & wait; done"
 # Kubernetes waits five minutes before it gives up on pods of a silent node.
 GIVES_UP_SECONDS = 10
 __all__ = ["SPACE"]
