@@ -12,7 +12,7 @@ from .queued import QUEUED, Queued, begun
 from .researcher import Researcher
 from .worlds import WORLDS
 
-pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(1800)]
 MAIN = "  main: {region: us-west-2, kubernetes: 1.36.2}\n"
 SYSTEM = "  system: {kind: system, cluster: main,"
 TWO = (
