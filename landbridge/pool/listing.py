@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from components.pools.labels import GPU_BURN_IN, GPU_FAILED
 from evidence import findings
+from evidence.nodes import PRESSURE
 from fleet.model import Fleet
 from landbridge.cluster.session import Session
 from landbridge.site import nodes
@@ -20,7 +21,6 @@ from .images import Run
 from .sizes import Group
 
 NAMED = 3
-PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure")
 SICK = {GPU_FAILED.key, GPU_BURN_IN.key}
 
 
@@ -158,7 +158,7 @@ def ailing(node: Node) -> list[str]:
     return [
         one["type"]
         for one in node.get("status", {}).get("conditions", ())
-        if one["status"] == "True" and (one["type"] in PRESSURES or one.get("reason") in findings.CODES)
+        if one["status"] == "True" and (one["type"] in PRESSURE or one.get("reason") in findings.CODES)
     ]
 
 
