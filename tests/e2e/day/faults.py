@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .world import SPACE, TEAM, WAITS, World, job, pod, until
+from .world import TEAM, WAITS, World, job, pod, until
 
 Pods = list[tuple[str, str]]
 ENDED = {"Succeeded", "Failed", "gone"}
@@ -54,9 +54,9 @@ def evicted(world: World, this: str, node: str) -> Pods:
     return found
 
 
-def of(world: World, this: str, space: str = TEAM) -> Pods:
+def of(world: World, this: str) -> Pods:
     """What the controllers made of `this`."""
-    return [one for one in sorted(world.phases()) if one[0] == space and one[1].startswith(f"{this}-")]
+    return [one for one in sorted(world.phases()) if one[0] == TEAM and one[1].startswith(f"{this}-")]
 
 
 def by_job(world: World, this: str, template: dict[str, Any], number: int = 1, **more: Any) -> Pods:
@@ -197,4 +197,3 @@ FAULTS = {
     "run-over": Fault(frozenset({"max-hours"}), run_ended(WAITS, "--max-hours", "0.005", "--gpus", "1")),
     "run-stopped": Fault(frozenset({"deleted-by-person"}), run_stopped),
 }
-__all__ = ["FAULTS", "SPACE"]

@@ -22,11 +22,16 @@ class NodeFault(NamedTuple):
     mend: Callable[[World, str], None]
 
 
+def host(world: World, node: str, command: str, *words: str) -> None:
+    """`landbridge local host` of a site's; those that name no fleet file."""
+    name, _, site = node.partition(".")
+    given = [COMMAND, "local", "host", command, site, name, *words]
+    subprocess.run(given, env=world.cloud._environment(), check=True, capture_output=True)
+
+
 def on_machine(world: World, node: str, command: str) -> None:
     """As root, in a shell of the machine's."""
-    host, _, site = node.partition(".")
-    words = ["local", "host", "run", site, host, "--", "sh", "-c", command]
-    subprocess.run([COMMAND, *words], env=world.cloud._environment(), check=True, capture_output=True)
+    host(world, node, "run", "--", "sh", "-c", command)
 
 
 def drain(world: World, node: str) -> None:
@@ -65,14 +70,12 @@ def start_kubelet(world: World, node: str) -> None:
 
 
 def power_off(world: World, node: str) -> None:
-    host, _, site = node.partition(".")
-    words = [COMMAND, "local", "host", "stop", site, host]
-    subprocess.run(words, env=world.cloud._environment(), check=True, capture_output=True)
+    host(world, node, "stop")
 
 
 def power_on(world: World, node: str) -> None:
-    host, _, site = node.partition(".")
-    world.cloud.run("local", "host", "start", site, host)
+    name, _, site = node.partition(".")
+    world.cloud.run("local", "host", "start", site, name)
 
 
 def delete_node(world: World, node: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from components.pools import labels
-from tests.e2e.queued import SPACE, Queued
+from tests.e2e.queued import Queued
 from tests.e2e.researcher import Researcher
 from tests.e2e.worlds import SUBSCRIPTION, TENANT
 from tests.support.cloud import Cloud
@@ -55,7 +55,6 @@ TEAM = "team-lab"
 WAITS = "trap 'exit 143' TERM; while :; do sleep 60 & wait; done"
 # Kubernetes waits five minutes before it gives up on pods of a silent node.
 GIVES_UP_SECONDS = 10
-__all__ = ["SPACE"]
 
 
 def pod(name: str, node: str, program: str = WAITS, *, space: str = TEAM, **more: Any) -> dict[str, Any]:
@@ -63,7 +62,7 @@ def pod(name: str, node: str, program: str = WAITS, *, space: str = TEAM, **more
     # To Kubernetes two dollars are one.
     command = ["sh", "-c", program.replace("$", "$$")]
     container = {"name": "run", "image": "registry.example.com/train:1", "command": command}
-    of_container = ("livenessProbe", "resources", "envFrom")
+    of_container = ("livenessProbe", "resources")
     container |= {key: more.pop(key) for key in of_container if key in more}
     gone = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
     spec = {
