@@ -30,7 +30,7 @@ from .machines import network
 from .processes import PartError, Processes
 from .waiting import persist
 
-READY_SECONDS = 90.0
+READY_SECONDS = 180.0
 TAKE_SECONDS = 2.0
 # How often it looks whether anybody could still stop it.
 LOOK_SECONDS = 5.0

@@ -27,7 +27,8 @@ from .cloud import CloudError
 from .metadata import Server
 from .supervisor import Supervisor
 
-UP_SECONDS = 60.0
+# Moto alone loads for a minute where many tests share two cores.
+UP_SECONDS = 150.0
 
 
 def main() -> None:

@@ -51,7 +51,7 @@ def session(bed: Bed) -> Session:
 @pytest.fixture(scope="module")
 def born(session: Session) -> Session:
     told: list[str] = []
-    bootstrap.until_ready(session, session.admin, 90, told.append)
+    bootstrap.until_ready(session, session.admin, 240, told.append)
     bootstrap.bind(session, session.admin, told.append)
     return session
 

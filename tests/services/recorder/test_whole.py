@@ -145,6 +145,11 @@ class Bed:
     def text(self) -> str:
         return json.dumps([one.as_json() for one in self.records("").all()])
 
+    def watching(self) -> set[str]:
+        """Replicas that have begun."""
+        told = (one.about for one in self.records("").all() if one.code == WATCHED)
+        return {about.removeprefix("recorder/").partition(".")[0] for about in told}
+
     def gaps(self, since: datetime) -> list[Gap]:
         """With what a recorder has yet to write."""
         found = self.records("")
@@ -164,6 +169,8 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
         found.pod("first")
         found.ends("first", 1)
         eventually(lambda: found.known("first"), 60)
+        # A replica that begins late has not seen what the other one saw before it was killed.
+        eventually(lambda: found.watching() == {*found.running}, 60)
         yield found
         for replica in [*found.running]:
             found.end(replica, signal.SIGKILL)
