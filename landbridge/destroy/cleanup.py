@@ -9,9 +9,10 @@ from pulumi.automation import CommandError
 from fleet.buckets import in_azure, resource_group
 from landbridge.clouds.aws import leftovers as aws_leftovers
 from landbridge.cluster import info, node_removal, pod_termination, rebuild_state
-from landbridge.cluster.kube import Kube
+from landbridge.cluster.kube import Kube, KubeError
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
+from landbridge.queue import holding
 from landbridge.site import unenrol as site_unenrol
 from landbridge.up.run_context import RunContext
 from landbridge.up.unchanged.known import outputs
@@ -23,6 +24,7 @@ from . import buckets
 def take_down(run: RunContext, name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
+    drain_queues(run, name)
     state = run.engines[name].state()
     machines, workloads = node_removal.of(name, outputs(state)), pod_termination.workloads(state)
     destroy_with_data(run, name)
@@ -47,6 +49,19 @@ def dismiss_hosts(run: RunContext, name: str) -> None:
         run.notes += [f"{name}: {one}" for one in site_unenrol.leave(session, pool, serving=run.how.ignore_protect)]
 
 
+def drain_queues(run: RunContext, name: str) -> None:
+    """Has what runs in queues end, which Kueue would keep for it. What that was becomes a note."""
+    if run.stacks[name].kind != "addons" or not (kube := run.api(cluster_of(name))):
+        return
+    try:
+        ended = holding.drain(kube, run.teller(run.reports[name]))
+    except KubeError as error:
+        run.notes.append(f"{name}: what still runs in its queues was not seen, and keeps them: {error}")
+        return
+    if ended:
+        run.notes.append(f"{name}: ended with its queues: {', '.join(map(str, ended))}.")
+
+
 def destroy_with_data(run: RunContext, name: str) -> None:
     """If its people agreed to that, its buckets are empty when they go: once more where something came late."""
     report, loss = run.reports[name], run.how.ignore_protect
@@ -66,12 +81,7 @@ def destroy_with_data(run: RunContext, name: str) -> None:
 
 def staying(run: RunContext, cluster: str) -> Kube | None:
     """The API of a cluster that outlives this run. None where that goes, too, or is not up."""
-    if cluster in run.stacks:
-        return None
-    try:
-        return Session(run.world, run.place, info.read(run.place, cluster)).admin
-    except LandbridgeError:
-        return None
+    return None if cluster in run.stacks else run.api(cluster)
 
 
 def await_end(run: RunContext, name: str, kube: Kube, workloads: Collection[str]) -> None:

@@ -116,7 +116,7 @@ def _run(workload: Mapping[str, Any], share: Share, places: Sequence[Place], ahe
         state = "runs" if _is(workload, "Admitted") else "starts"
     since = _since(workload, state)
     why = _why(workload, state, share, places)
-    gpus = _gpus(workload)
+    gpus = gpus_of(workload)
     return Run(owner, share.team, priority, gpus, state, place, since, ahead if state == "waits" else 0, why)
 
 
@@ -129,7 +129,7 @@ def _why(workload: Mapping[str, Any], state: State, share: Share, places: Sequen
         checks = workload.get("status", {}).get("admissionChecks") or []
         told = next((check.get("message") for check in checks if check.get("message")), "")
         return f"its machines are asked for in {place_of(workload)}" + (f": {told}" if told else "")
-    return never(_gpus(workload), share, places) or _short(workload, share, places)
+    return never(gpus_of(workload), share, places) or _short(workload, share, places)
 
 
 def never(gpus: int, share: Share, places: Sequence[Place]) -> str:
@@ -145,7 +145,7 @@ def never(gpus: int, share: Share, places: Sequence[Place]) -> str:
 
 def _short(workload: Mapping[str, Any], share: Share, places: Sequence[Place]) -> str:
     """In words of the fleet file where the numbers tell, else in Kueue's own."""
-    gpus = _gpus(workload)
+    gpus = gpus_of(workload)
     if share.most is not None and share.holds + gpus > share.most:
         return f"{share.team} holds {share.holds} GPUs of {share.most}: {_owns(share)}"
     if all(one.free < gpus for one in places):
@@ -178,7 +178,12 @@ def place_of(workload: Mapping[str, Any]) -> str:
     return next((str(one[GPU_RESOURCE]) for one in flavors if GPU_RESOURCE in one), "")
 
 
-def _gpus(workload: Mapping[str, Any]) -> int:
+def holds(workload: Mapping[str, Any]) -> bool:
+    """GPUs of its queue."""
+    return _is(workload, "QuotaReserved") and not _is(workload, "Finished")
+
+
+def gpus_of(workload: Mapping[str, Any]) -> int:
     return sum(one["count"] * _of_pod(one["template"]["spec"]) for one in workload["spec"]["podSets"])
 
 

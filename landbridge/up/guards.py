@@ -114,12 +114,16 @@ def _ssh(stack: str, steps: list[Step]) -> Iterator[str]:
 
 def _runs(stack: str, steps: list[Step]) -> Iterator[str]:
     """A team's queue: training is state, too."""
-    gone = sorted(step.name.rpartition("/")[2] for step in steps if step.verb in GONE and step.type == TEAM_QUEUE)
-    if gone:
+    if gone := queues_gone(steps):
         yield (
             f"{stack}: the run deletes queues of {', '.join(gone)}. Work that waits in them never begins, and what "
             f"runs must end first: `landbridge queue` shows both. Where that is meant, agree with --ignore {RUNS}"
         )
+
+
+def queues_gone(steps: Iterable[Step]) -> list[str]:
+    """Teams whose queues the run deletes."""
+    return sorted(step.name.rpartition("/")[2] for step in steps if step.verb in GONE and step.type == TEAM_QUEUE)
 
 
 def _tunnels(stack: str, steps: list[Step]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """One run of `up`, `preview` or `destroy` over the stacks of a fleet."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from botocore.exceptions import BotoCoreError
@@ -11,14 +11,16 @@ from fleet.buckets import RECOVER, in_azure
 from fleet.world import World
 from landbridge.clouds.azure import vaults as azure_vaults
 from landbridge.cluster import bootstrap, kubeconfig_cache, node_readiness, rebuild_state
+from landbridge.cluster.kube import KubeError
 from landbridge.destroy import cleanup
 from landbridge.engine import failures, locks
 from landbridge.engine.pulumi_command import PulumiCommand
-from landbridge.engine.stack_report import GIVEN_UP, Phase, StackReport
+from landbridge.engine.stack_report import GIVEN_UP, Phase, StackReport, Step
 from landbridge.errors import LandbridgeError
 from landbridge.image import machine_images
 from landbridge.local.enter import HOME
 from landbridge.places import Place
+from landbridge.queue import holding
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
 from . import guards, order, recovery, schedule
@@ -107,7 +109,17 @@ class FleetRun(RunContext):
         self.each(dict.fromkeys(self.stacks, ()), work)
         steps = {report.stack: report.steps for report in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
-        self.refusals = [] if destroy else guards.refusals(steps, self.how.ignored)
+        self.refusals = [] if destroy else [*guards.refusals(steps, self.how.ignored), *self.held(steps)]
+
+    def held(self, steps: Mapping[str, Sequence[Step]]) -> Iterator[str]:
+        """What stands against it in clusters: queues that go while something runs in them."""
+        for stack, those in steps.items():
+            if (queues := guards.queues_gone(those)) and (kube := self.api(cluster_of(stack))):
+                options = f" --cluster {cluster_of(stack)}{self.place.options}"
+                try:
+                    yield from holding.refusal(stack, holding.held(kube, queues), options)
+                except KubeError as error:
+                    yield f"{stack}: whether something runs in queues of {', '.join(queues)} can't be seen: {error}"
 
     def published(self, name: str) -> Mapping[str, Any]:
         """A stack's outputs; none where they can't be read, which that stack's own work tells."""

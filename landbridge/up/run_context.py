@@ -7,6 +7,9 @@ from typing import Any
 
 from fleet.world import World
 from landbridge.clouds.aws import lookups as aws_lookups
+from landbridge.cluster import info
+from landbridge.cluster.kube import Kube
+from landbridge.cluster.session import Session
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
 from landbridge.engine.stack_report import StackReport
@@ -59,6 +62,13 @@ class RunContext:
 
     def state_of(self, name: str) -> Mapping[str, Any] | None:
         return StackEngine(name, self.place, self.command).state()
+
+    def api(self, cluster: str) -> Kube | None:
+        """None where that is not up."""
+        try:
+            return Session(self.world, self.place, info.read(self.place, cluster)).admin
+        except LandbridgeError:
+            return None
 
     def teller(self, report: StackReport) -> Callable[[str], None]:
         def tell(text: str) -> None:

@@ -108,10 +108,21 @@ def test_a_second_run_changes_nothing(queued: Queued) -> None:
 
 def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Queued) -> None:
     """The last of all: nobody queues any more, and no definition, right or webhook is left."""
+    works = jobset("works", hosts=1)
+    pod = works["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]
+    pod["metadata"] = {"annotations": {"local.landbridge.dev/runs-for": "3600s"}}
+    queued.make(works)
+    eventually(lambda: queued.get("-n", "team-lab", "jobset", "works")["spec"]["suspend"] is False, 60)
     queued.cloud.fleet.write_text(WITHOUT)
     refused = queued.cloud.run("up", *STACKS, "--local", "--yes", seconds=900, code=4)
     assert "the run deletes queues of lab." in " ".join((refused.stdout + refused.stderr).split())
-    queued.cloud.run("up", *STACKS, "--local", "--yes", "--ignore", "runs", seconds=900)
+    by_consent = ("up", *STACKS, "--local", "--yes", "--ignore", "runs")
+    held = " ".join(queued.cloud.run(*by_consent, seconds=900, code=4).stderr.split())
+    assert "the run deletes the queue of jobset/works of lab (8 GPUs), and Kueue keeps it" in held
+    (remedy,) = re.findall(r"`landbridge ([^`]*)`", held)
+    assert remedy == "kubectl --cluster main --local --namespace team-lab delete jobset/works"
+    queued.cloud.run(*remedy.split())
+    queued.cloud.run(*by_consent, seconds=900)
     kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations,crd,clusterroles"
     left = queued.kubectl("get", kinds, "-o", "name").split()
     assert not [one for one in left if "kueue" in one or "jobset" in one]

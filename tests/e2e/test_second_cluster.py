@@ -1,4 +1,4 @@
-"""Runs in a second cluster, whose machines are bought: each example as it is, and runs that move there."""
+"""Runs in a second cluster, whose machines are bought: each example as it is, runs that move there, and its end."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 from tests.components.pools.joining_client import eventually
 from tests.support import saved
 
-from .queued import QUEUED, Queued, begun
+from .queued import QUEUED, READY_SECONDS, Queued, begun
 from .researcher import Researcher
 from .worlds import WORLDS
 
@@ -88,4 +88,14 @@ def test_any_cluster_is_the_one_where_it_can_begin(ann: Researcher) -> None:
     folder = ann.home / "moves"
     told = ann.report("run", "--folder", str(folder), "--gpus", "16", "--cluster", "any", "--dry-run", "--", "true")
     assert told["cluster"] == "second"
-    ann.run("stop", "holds", *HERE)
+
+
+def test_what_runs_in_a_cluster_whose_add_ons_are_destroyed_ends_and_begins_again_with_them(
+    two: Queued, ann: Researcher
+) -> None:
+    """Kueue would keep its queue for the run that is at work."""
+    assert known(ann, *HERE)["holds"] == "runs"
+    gone = two.cloud.run("destroy", "main-addons", "--local", "--yes", seconds=900)
+    assert "ended with its queues: jobset/holds of lab (16 GPUs)." in " ".join((gone.stdout + gone.stderr).split())
+    two.cloud.run("up", "main-addons", "--local", "--yes", seconds=900)
+    eventually(lambda: two.ready("kueue") and two.ready("jobset"), READY_SECONDS)
