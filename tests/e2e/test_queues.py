@@ -121,7 +121,7 @@ def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Q
     assert "the run deletes the queue of jobset/works of lab (8 GPUs), and Kueue keeps it" in held
     (remedy,) = re.findall(r"`landbridge ([^`]*)`", held)
     assert remedy == "kubectl --cluster main --local --namespace team-lab delete jobset/works"
-    queued.cloud.run(*remedy.split())
+    queued.kubectl(*remedy.split()[1:])
     queued.cloud.run(*by_consent, seconds=900)
     kinds = "mutatingwebhookconfigurations,validatingwebhookconfigurations,crd,clusterroles"
     left = queued.kubectl("get", kinds, "-o", "name").split()
