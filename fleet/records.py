@@ -1,8 +1,9 @@
 """Where what a cluster's recorder saw lies in the fleet bucket of its home: JSON lines by day, for 30 days.
 
-A folder of a cluster has a part for each minute or so in which something was seen, DAY/TIME-REPLICA.jsonl.gz. When a
-day is over its parts become one file, DAY.jsonl.gz. Each line is an observation (evidence/observation.py). Operators
-read all of a cluster; what is of one team lies a second time where its people may read it, and nobody else's.
+A folder of a cluster has a part for each minute or so in which something was seen, DAY/TIME-REPLICA.jsonl.gz. When an
+hour is over its parts become one file, DAY/HOUR.jsonl.gz, and when a day is, all of it becomes DAY.jsonl.gz. Each line
+is an observation (evidence/observation.py). Operators read all of a cluster; what is of one team lies a second time
+where its people may read it, and nobody else's.
 """
 
 import gzip
@@ -22,6 +23,16 @@ def folder(cluster: str, team: str = "") -> str:
 def part_key(below: str, at: float, replica: str) -> str:
     """`below` is a folder, `at` when the part was made, in seconds of the epoch."""
     return f"{below}{datetime.fromtimestamp(at, UTC):%Y-%m-%d/%H%M%S}-{replica}{ENDING}"
+
+
+def hour_key(below: str, at: datetime) -> str:
+    return f"{below}{at:%Y-%m-%d/%H}{ENDING}"
+
+
+def hour_of(key: str) -> str:
+    """The key of the file that a part becomes: the start of its own."""
+    folder, _, name = key.rpartition("/")
+    return f"{folder}/{name[:2]}{ENDING}"
 
 
 def day_key(below: str, day: date) -> str:

@@ -102,10 +102,11 @@ class Records:
         with ThreadPoolExecutor(THREADS) as pool:
             found = list(pool.map(self._part, self.keys[day]))
             if None in found:
-                # Its parts are becoming its file just now.
+                # Parts are becoming a file just now.
                 self.keys[day] = [one.key for one in self.bucket.listed(f"{self.below}{day}")]
                 found = list(pool.map(self.bucket.read, self.keys[day]))
-        return [line for data in found if data for line in unpacked(data)]
+        # Both replicas have written each.
+        return list(dict.fromkeys(line for data in found if data for line in unpacked(data)))
 
     def _part(self, key: str) -> bytes | None:
         """S3 tells those who may list only a part of it that they may not read what is not there."""

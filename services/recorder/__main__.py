@@ -25,11 +25,11 @@ from . import metrics, seeing, settings, store
 from .audit_log import AuditLog
 from .book import Book
 from .contact import Contact, Heard
-from .day_files import DayFiles
 from .errors import CloudError, SettingsError, StoreError
 from .happenings import Happenings
 from .last_lines import LastLines
 from .machines import Machines
+from .merging import Merging
 from .parts import Span, gap
 from .settings import Settings
 from .things import Things
@@ -106,7 +106,7 @@ class Recorder:
         self.writing = Writing(self.book, self.contact, store.opened(told.into), told, replica, self.where.spaces, now)
         self.audit = AuditLog(store.opened(told.into), self.book, told.audit, now)
         self.machines = Machines(self.book, told.regions)
-        self.days = DayFiles(store.opened(told.into), folders)
+        self.merging = Merging(store.opened(told.into), folders)
         self.nodes_listed = threading.Event()
         self.replica, self.listed = replica, Counter[str]()
 
@@ -119,7 +119,7 @@ class Recorder:
         self._thread(seeing.EVENTS, self._follow, seeing.EVENTS, happenings.keep, happenings.listed, happenings.changed)
         self._thread("audit", self._regularly, self.audit.step, AUDIT_SECONDS)
         self._thread("machines", self._regularly, self.machines.step)
-        self._thread("days", self._regularly, self.days.step)
+        self._thread("merging", self._regularly, self.merging.step)
 
     def _things(self, kind: seeing.Kind) -> Things:
         if kind is seeing.NODE:

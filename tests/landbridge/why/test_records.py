@@ -18,7 +18,7 @@ from landbridge.why.deaths import failed, of_records
 from landbridge.why.looking import Looking
 from landbridge.why.target import target
 from landbridge.why.work import meaning
-from services.recorder.day_files import DayFiles
+from services.recorder.merging import Merging
 from services.recorder.parts import Span, gap, packed, watched
 
 from .recorded import BEGUN, Json, Read, Recorded, at
@@ -49,7 +49,7 @@ def test_an_end_of_a_week_ago_has_its_cause(recorded: Recorded, team: str, as_da
     recorded.gone("train-0", 620)
     recorded.write(660)
     if as_day:
-        DayFiles(recorded.store, ["records/main/", "team-records/vision/main/"]).step(BEGUN + 86_400)
+        Merging(recorded.store, ["records/main/", "team-records/vision/main/"]).step(BEGUN + 86_400)
     found = recorded.why("pod/train-0", team)
     assert (found.verdict.code, found.phase, found.node) == ("exited", "gone", "gpu-1")
     assert found.verdict.sentence == "Its own program ended with exit code 7, in container run."
@@ -183,7 +183,7 @@ def test_parts_that_become_a_file_while_they_are_read_are_read_there(recorded: R
     recorded.write(660)
     records = recorded.records()
     assert records.keys
-    DayFiles(recorded.store, ["records/main/"]).step(BEGUN + 86_400)
+    Merging(recorded.store, ["records/main/"]).step(BEGUN + 86_400)
     found = records.newest("pod", "team-vision/train-0")
     assert found is not None
 

@@ -10,7 +10,7 @@ from evidence.events import of_event
 from evidence.observation import Observation
 from landbridge.why.picture import MOST, svg
 from landbridge.why.report import NOBODY, Report, Row, of, report
-from services.recorder.day_files import DayFiles
+from services.recorder.merging import Merging
 
 from .recorded import BEGUN, Recorded, at
 
@@ -32,7 +32,7 @@ def month() -> Recorded:
     made.write(3 * HOUR + 60)
     made.ended("night-0", 9, 20 * HOUR, run="night")
     made.write(20 * HOUR + 60)
-    DayFiles(made.store, ["records/main/", "team-records/vision/main/"]).step(BEGUN + 2 * DAY)
+    Merging(made.store, ["records/main/", "team-records/vision/main/"]).step(BEGUN + 2 * DAY)
     return made
 
 

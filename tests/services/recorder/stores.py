@@ -4,8 +4,8 @@ import gzip
 
 import pytest
 
-from services.recorder.day_files import DayFiles
 from services.recorder.errors import StoreError
+from services.recorder.merging import Merging
 from services.recorder.store import Store
 
 
@@ -17,7 +17,7 @@ def keeps(store: Store, folder: str, forbidden: str) -> None:
     assert gzip.decompress(store.get(part)) == b"two\n"
     store.put(f"{folder}2026-11-28/100001-b.jsonl.gz", gzip.compress(b"two\nthree\n"))
     assert store.listed(f"{folder}2026-11-28/") == [part, f"{folder}2026-11-28/100001-b.jsonl.gz"]
-    DayFiles(store, [folder]).step(1795950000.0)  # the day after
+    Merging(store, [folder]).step(1795950000.0)  # the day after
     assert store.listed(f"{folder}2026-11-28") == [f"{folder}2026-11-28.jsonl.gz"]
     assert gzip.decompress(store.get(f"{folder}2026-11-28.jsonl.gz")) == b"two\nthree\n"
     assert store.put_new(f"{folder}2026-11-28.jsonl.gz", b"another") is False

@@ -12,8 +12,9 @@ from evidence.record import trimmed
 from services.recorder.audit_log import FILL_SECONDS, AuditLog
 from services.recorder.book import Book
 from services.recorder.contact import Contact
-from services.recorder.day_files import DayFiles
 from services.recorder.errors import StoreError
+from services.recorder.merging import Merging
+from services.recorder.parts import Span, packed, watched
 from services.recorder.settings import Settings
 from services.recorder.where import LATELY_SECONDS, Where
 from services.recorder.writing import QUIET_SECONDS, Writing
@@ -210,7 +211,7 @@ def test_a_book_that_is_full_says_so() -> None:
     assert spans(bed.store.seen(VISION), "gap") == [(0, 60)]
 
 
-def test_a_day_becomes_one_file_with_each_line_once() -> None:
+def test_an_hour_becomes_one_file_and_a_day_does_with_each_line_once() -> None:
     store = Memory()
     for replica in ("a", "b"):
         bed = Bed()
@@ -219,11 +220,19 @@ def test_a_day_becomes_one_file_with_each_line_once() -> None:
         bed.saw("pod/team-speech/a")
         bed.write(60)
     before = store.seen(ALL)
-    midnight = moment("2026-11-29T00:00:00Z")
-    days = DayFiles(store, [ALL, VISION])
-    days.step(midnight + 60)
+    merging = Merging(store, [ALL, VISION])
+    merging.step(moment("2026-11-28T11:04:00Z"))
     assert len(store.listed(ALL)) == 2, "parts may come late"
-    days.step(midnight + 3600)
+    merging.step(moment("2026-11-28T11:06:00Z"))
+    assert store.listed(ALL) == ["records/main/2026-11-28/10.jsonl.gz"]
+    assert len(store.seen(ALL)) == len(before) - 2
+    late = packed([watched(Span(1, 2), "b")])
+    store.put("records/main/2026-11-28/100900-b.jsonl.gz", late)
+    merging.step(moment("2026-11-28T12:06:00Z"))
+    assert store.objects.pop("records/main/2026-11-28/100900-b.jsonl.gz") == late, "it waits for the day's end"
+    merging.step(moment("2026-11-29T00:06:00Z"))
+    assert store.listed(ALL) == ["records/main/2026-11-28/10.jsonl.gz"]
+    merging.step(moment("2026-11-29T01:00:00Z"))
     assert store.listed(ALL) == ["records/main/2026-11-28.jsonl.gz"]
     assert store.listed(VISION) == ["team-records/vision/main/2026-11-28.jsonl.gz"]
     assert len(store.listed(SPEECH)) == 2, "of another's folder nothing is touched"
@@ -238,7 +247,7 @@ def test_a_day_that_has_its_file_keeps_it() -> None:
     bed.saw("pod/team-vision/a")
     bed.write(60)
     store.objects["records/main/2026-11-28.jsonl.gz"] = b"made by the other"
-    DayFiles(store, [ALL]).step(moment("2026-11-29T01:00:00Z"))
+    Merging(store, [ALL]).step(moment("2026-11-29T01:00:00Z"))
     assert store.objects["records/main/2026-11-28.jsonl.gz"] == b"made by the other"
     assert len(store.listed("records/main/2026-11-28/")) == 1, "late parts are read beside it"
 
