@@ -95,10 +95,12 @@ def why(
 
 
 def _opened(hours: float, days: float, **where: Any) -> tuple[Looking, str, str]:
-    """Also of a cluster that is not up, for operators: with its name and the team."""
+    """Also of a cluster that is not up, or in the fleet file no more, for operators: with its name and the team."""
     try:
         person = opened(**where, every_team=True)
     except UsageError:
+        if found := _left_the_file(days, **where):
+            return found, where["cluster"], where["team"] or ""
         raise
     except LandbridgeError as error:
         if where["kubeconfigs"]:
@@ -109,6 +111,14 @@ def _opened(hours: float, days: float, **where: Any) -> tuple[Looking, str, str]
         found = why_opened.without_cluster(world, place, cluster, days, str(error))
         return found, cluster, where["team"] or ""
     return why_opened.looking(person, hours, days), person.cluster, person.team
+
+
+def _left_the_file(days: float, **where: Any) -> Looking | None:
+    world, cluster = options.the_fleet(where["fleet_file"]), where["cluster"]
+    if cluster is None or cluster in world.fleet.clusters or where["kubeconfigs"]:
+        return None
+    place = sessions.the_place(world, local=where["local"])
+    return why_opened.without_entry(world, place, cluster, days)
 
 
 def as_document(case: Case) -> dict[str, Any]:

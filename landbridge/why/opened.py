@@ -9,7 +9,7 @@ from fleet.buckets import bucket_name
 from fleet.world import World
 from landbridge.access.person import OPERATOR, Person
 from landbridge.access.team_folder.opened import at_home
-from landbridge.clouds.cloud import Bucket
+from landbridge.clouds.cloud import Bucket, CloudError
 from landbridge.cluster import session as sessions
 from landbridge.places import Place
 
@@ -44,14 +44,34 @@ def without_cluster(world: World, place: Place, cluster: str, days: float, why: 
     return Looking(Api(None, blind), None, of_operator(world, place, cluster, "", days))
 
 
+def without_entry(world: World, place: Place, cluster: str, days: float) -> Looking | None:
+    """For operators, of a cluster that the fleet file has no more; None where no region's bucket knows of one."""
+    blind: dict[str, None] = {f"the cluster's API: {world.path.name} has {cluster} no more": None}
+    for region in world.fleet.regions:
+
+        def opened(region: str = region) -> Bucket:
+            return _bucket(world, place, region)
+
+        found = _records(opened, cluster, "", days)
+        try:
+            if found.keys:
+                return Looking(Api(None, blind), None, found)
+        except CloudError as error:
+            blind[f"the bucket of {region}: {error}"] = None
+    return None
+
+
 def of_operator(world: World, place: Place, cluster: str, team: str, days: float) -> Records:
     """All, or what is one team's."""
 
     def opened() -> Bucket:
-        home = world.fleet.clusters[cluster].region
-        return sessions.cloud_in(world, place, home).bucket(bucket_name(world.fleet, home))
+        return _bucket(world, place, world.fleet.clusters[cluster].region)
 
     return _records(opened, cluster, team, days)
+
+
+def _bucket(world: World, place: Place, region: str) -> Bucket:
+    return sessions.cloud_in(world, place, region).bucket(bucket_name(world.fleet, region))
 
 
 def _records(opened: Callable[[], Bucket], cluster: str, team: str, days: float) -> Records:

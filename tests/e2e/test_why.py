@@ -4,6 +4,7 @@ Each drill ends pods in one way, all begin at once, and the answer is that way a
 """
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.components.pools.joining_client import eventually
+from tests.support.cloud import Cloud
 
 from .queued import Queued
 from .researcher import Researcher
@@ -164,6 +166,22 @@ def test_a_cluster_that_is_gone_has_answers_for_operators(drills: Drills) -> Non
         away.rename(stack)
     assert (found["cause"], found["phase"], found["node"]) == ("exited", "gone", drills.host)
     assert any("The cluster main is not up" in one for one in found["not_looked_at"])
+
+
+def test_a_cluster_that_left_the_fleet_file_has_answers_by_its_name(drills: Drills, tmp_path: Path) -> None:
+    """In a copy of the file that has no cluster any more."""
+    cloud = drills.queued.cloud
+    text = cloud.fleet.read_text()
+    first, last = text.index("clusters:"), text.index("teams:")
+    without = re.sub(r", queues: \{.*\}\}", "}", text[:first] + text[last:])
+    copy = Cloud(cloud.home, tmp_path / "fleet.yaml")
+    copy.fleet.write_text(without)
+    copy.plan()
+    words = ("why", "--local", f"pod/{drills.pods['exits'][0]}", "-n", SPACE)
+    found = copy.report(*words, "--cluster", "main")
+    assert found["cause"] == "exited"
+    assert "the cluster's API: fleet.yaml has main no more" in found["not_looked_at"]
+    assert "has no cluster other. It has no clusters." in copy.run(*words, "--cluster", "other", code=2).stderr
 
 
 def test_a_run_that_was_stopped_names_who_did_when_nothing_of_it_is_left(drills: Drills) -> None:

@@ -47,14 +47,14 @@ class Queueing:
             if manifest["kind"] not in WEBHOOKS:
                 self.apply(manifest)
 
-    def start(self, addon: str) -> None:
-        """With the rights of its service account, and the settings of its ConfigMap but for where it listens."""
+    def start(self, addon: str, **other: Any) -> None:
+        """With the rights of its service account, and the settings of its ConfigMap but for `other` and where it listens."""
         folder = self.folder / addon
         (folder / "certificates").mkdir(parents=True, exist_ok=True)
         space = f"/api/v1/namespaces/{controllers.SPACE}"
         stored = self.server.find(f"{space}/configmaps/{addon}")
         assert stored is not None
-        config = json.loads(stored["data"][controllers.FILE])
+        config = {**json.loads(stored["data"][controllers.FILE]), **other}
         config["health"]["healthProbeBindAddress"] = f"{HERE}:{free_port()}"
         config["webhook"] = {"port": free_port(), "host": HERE, "certDir": str(folder / "certificates")}
         if addon == jobset.ADDON:

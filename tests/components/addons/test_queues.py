@@ -18,7 +18,7 @@ from landbridge.errors import LandbridgeError
 from landbridge.queue import holding
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
-from tests.components.addons.queueing import Queueing, running, settled, true, where
+from tests.components.addons.queueing import Queueing, condition, running, settled, true, where
 from tests.components.addons.test_budget import watched
 from tests.components.pools.joining_client import eventually
 from tests.support.apiserver import server
@@ -221,3 +221,27 @@ def test_a_queue_that_is_to_go_is_drained_and_what_ran_in_it_stays_queued(kueued
         path = f"/apis/{queues.API}/clusterqueues/{queue}"
         kueued.server.api.call("DELETE", path)
         eventually(lambda path=path: kueued.server.find(path) is None)
+
+
+def test_a_run_whose_hosts_do_not_start_goes_back_into_its_queue_and_is_let_in_once_more(kueued: Queueing) -> None:
+    """The last of all: sooner than by Kueue's settings, which have minutes for it."""
+    own = kueue.config()["waitForPodsReady"]
+    kueued.server.end(kueue.ADDON)
+    kueued.start(
+        kueue.ADDON,
+        waitForPodsReady={
+            **own,
+            "timeout": "4s",
+            "requeuingStrategy": {**own["requeuingStrategy"], "backoffBaseSeconds": 1},
+        },
+    )
+    kueued.run("speech", "slow", hosts=1)
+
+    def again() -> int:
+        status = kueued.workloads().get("slow", {}).get("status", {})
+        return int(status.get("requeueState", {}).get("count", 0))
+
+    eventually(lambda: again() >= 2, 120)
+    slow = kueued.workloads()["slow"]
+    assert condition(slow, "Evicted")["reason"] == "PodsReadyTimeout"
+    assert slow["spec"].get("active", True), "it is given up by nobody"
