@@ -8,7 +8,7 @@ from components.pools import admission
 from fleet import autoscaler as identity
 from fleet.model import Cloud
 
-from . import autoscaler_notes, gangs
+from . import autoscaler_notes, gangs, queues
 from .autoscaler_flags import CLOUD_CONFIG, METRICS_PORT, arguments
 from .autoscaler_settings import priorities, settings
 from .aws import autoscaler_role as aws_autoscaler_role
@@ -79,8 +79,8 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
 
 
 def everywhere() -> list[Manifest]:
-    """Its rights in the whole cluster. Those beside it have the same token: `cloud` only lists nodes, and `notes` nodes
-    and the pods that wait.
+    """Its rights in the whole cluster. Those beside it have the same token: `cloud` only lists nodes and ends what is
+    booked for runs, and `notes` lists nodes and the pods that wait.
     """
     return [
         # A taint on a machine that is to go.
@@ -91,6 +91,8 @@ def everywhere() -> list[Manifest]:
         rule("", ["events"], "create", "patch"),
         *(rule(group, resources, "list", "watch") for group, resources in LOOKED_AT),
         *gangs.rules(),
+        # Of runs in teams' queues: whether they have begun.
+        rule(queues.GROUP, ["workloads"], "list", "watch"),
     ]
 
 
@@ -190,6 +192,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
             f"--freeze={FREEZE}",
             f"--decisions={DECISIONS}/decisions.jsonl",
             f"--account={TOKEN}",
+            *(["--bookings"] if queues.wanted(spec) else []),
             *more,
             *(["--dry-run"] if dry_run(spec) else []),
         ],

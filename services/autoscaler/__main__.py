@@ -14,7 +14,7 @@ import grpc
 from services.azure.identity import replaced
 from services.pages import watched
 
-from . import clouds, decisions, nodes, settings
+from . import bookings, clouds, decisions, nodes, settings
 from .freeze import frozen
 from .rehearsal import rehearsed
 from .scaling import Scaling
@@ -45,6 +45,9 @@ def main() -> int:
         metavar="FILE",
         help="the client id of its identity in Azure: it ends when that changes",
     )
+    parser.add_argument(
+        "--bookings", action="store_true", help="as --account, ends what is booked for runs that have begun"
+    )
     parser.add_argument("--dry-run", action="store_true", help="decides and says so, and changes nothing in any cloud")
     given = parser.parse_args()
     if given.decisions:
@@ -61,6 +64,8 @@ def main() -> int:
         sys.stderr.write(f"autoscaler's cloud side: {error}\n")
         return 1
     scaling.start()
+    if given.bookings and given.account:
+        bookings.Bookings(given.account).start()
     gc.freeze()
     over = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -167,6 +167,20 @@ def test_no_container_can_do_more_than_its_work(example: AddOnsSpec) -> None:
     assert writes == {"certificates": ["pair"], "cloud": ["decisions"], "notes": [], "cluster-autoscaler": []}
 
 
+def given(container: dict[str, Any]) -> dict[str, str]:
+    """Options of its program; those without a value have none."""
+    parts = (word.partition("=") for word in container["command"][3:])
+    return {name: value for name, _, value in parts}
+
+
+def test_bookings_are_ended_where_teams_have_queues(example: AddOnsSpec) -> None:
+    cloud = pod(example)["spec"]["initContainers"][1]
+    assert "--bookings" in given(cloud)
+    teams = {name: team.model_copy(update={"queues": {}}) for name, team in example.fleet.teams.items()}
+    without = example._replace(fleet=example.fleet.model_copy(update={"teams": teams}))
+    assert "--bookings" not in given(pod(without)["spec"]["initContainers"][1])
+
+
 def test_the_two_programs_speak_of_the_same_files_and_ports(example: AddOnsSpec) -> None:
     made = autoscaler.manifests(example)
     spec = pod(example)["spec"]
@@ -174,7 +188,7 @@ def test_the_two_programs_speak_of_the_same_files_and_ports(example: AddOnsSpec)
     told = json.loads(config["cloud-config.yaml"])
     certificates, cloud, notes = spec["initContainers"]
     (program,) = spec["containers"]
-    options = dict(word.split("=", 1) for word in cloud["command"][3:])
+    options = given(cloud)
     assert told["address"] == options["--listen"] == "127.0.0.1:8086"
     pair = certificates["command"][-1]
     assert {Path(told[name]).parent for name in ("cacert", "cert", "key")} == {Path(options["--pair"])} == {Path(pair)}
@@ -199,8 +213,8 @@ def test_what_is_decided_and_why_pods_wait_is_kept_by_names_that_a_right_is_for(
     """And the command line of the program is one that the program takes."""
     made = autoscaler.manifests(example)
     _, cloud, notes = pod(example)["spec"]["initContainers"]
-    options = dict(word.split("=", 1) for word in notes["command"][3:])
-    assert dict(word.split("=", 1) for word in cloud["command"][3:])["--decisions"] == options["--decisions"]
+    options = given(notes)
+    assert given(cloud)["--decisions"] == options["--decisions"]
     mounts = [{one["name"]: one for one in container["volumeMounts"]} for container in (cloud, notes)]
     assert mounts[0]["decisions"]["mountPath"] == mounts[1]["decisions"]["mountPath"]
     assert Path(options["--decisions"]).parent == Path(mounts[0]["decisions"]["mountPath"])
