@@ -12,7 +12,7 @@ from landbridge.cluster import info, node_removal, pod_termination, rebuild_stat
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
-from landbridge.queue import holding
+from landbridge.queue import unfinished
 from landbridge.site import unenrol as site_unenrol
 from landbridge.up.run_context import RunContext
 from landbridge.up.unchanged.known import outputs
@@ -24,7 +24,7 @@ from . import buckets
 def take_down(run: RunContext, name: str) -> None:
     """Raises what the engine raises, and LandbridgeError."""
     dismiss_hosts(run, name)
-    drain_queues(run, name)
+    end_runs(run, name)
     state = run.engines[name].state()
     machines, workloads = node_removal.of(name, outputs(state)), pod_termination.workloads(state)
     destroy_with_data(run, name)
@@ -49,17 +49,17 @@ def dismiss_hosts(run: RunContext, name: str) -> None:
         run.notes += [f"{name}: {one}" for one in site_unenrol.leave(session, pool, serving=run.how.ignore_protect)]
 
 
-def drain_queues(run: RunContext, name: str) -> None:
-    """Has what runs in queues end, which Kueue would keep for it. What that was becomes a note."""
+def end_runs(run: RunContext, name: str) -> None:
+    """Has what is in a cluster's queues end, for which Kueue would keep them. What that was becomes a note."""
     if run.stacks[name].kind != "addons" or not (kube := run.api(cluster_of(name))):
         return
     try:
-        ended = holding.drain(kube, run.teller(run.reports[name]))
+        ended = unfinished.end(kube, run.teller(run.reports[name]))
     except KubeError as error:
-        run.notes.append(f"{name}: what still runs in its queues was not seen, and keeps them: {error}")
+        run.notes.append(f"{name}: what is still in its queues was not seen, and keeps them: {error}")
         return
     if ended:
-        run.notes.append(f"{name}: ended with its queues: {', '.join(map(str, ended))}.")
+        run.notes.append(f"{name}: ended with its queues: {'; '.join(map(str, ended))}.")
 
 
 def destroy_with_data(run: RunContext, name: str) -> None:

@@ -89,7 +89,7 @@ class Queues(NamedTuple):
 def read(workloads: Sequence[Mapping[str, Any]], room: Room) -> Queues:
     """`workloads` are Kueue's, of those teams that one may look at. Those that have ended are left out."""
     spaces = {namespace(share.team): share for share in room.shares}
-    live = [one for one in workloads if one["metadata"]["namespace"] in spaces and not _is(one, "Finished")]
+    live = [one for one in workloads if one["metadata"]["namespace"] in spaces and not is_over(one)]
     runs, ahead = list[Run](), Counter[str]()
     for one in sorted(live, key=_order):
         share = spaces[one["metadata"]["namespace"]]
@@ -178,9 +178,13 @@ def place_of(workload: Mapping[str, Any]) -> str:
     return next((str(one[GPU_RESOURCE]) for one in flavors if GPU_RESOURCE in one), "")
 
 
+def is_over(workload: Mapping[str, Any]) -> bool:
+    return _is(workload, "Finished")
+
+
 def holds(workload: Mapping[str, Any]) -> bool:
     """GPUs of its queue."""
-    return _is(workload, "QuotaReserved") and not _is(workload, "Finished")
+    return _is(workload, "QuotaReserved") and not is_over(workload)
 
 
 def gpus_of(workload: Mapping[str, Any]) -> int:

@@ -20,7 +20,7 @@ from landbridge.errors import LandbridgeError
 from landbridge.image import machine_images
 from landbridge.local.enter import HOME
 from landbridge.places import Place
-from landbridge.queue import holding
+from landbridge.queue import unfinished as queue_unfinished
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
 from . import guards, order, recovery, schedule
@@ -109,17 +109,18 @@ class FleetRun(RunContext):
         self.each(dict.fromkeys(self.stacks, ()), work)
         steps = {report.stack: report.steps for report in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
-        self.refusals = [] if destroy else [*guards.refusals(steps, self.how.ignored), *self.held(steps)]
+        self.refusals = [] if destroy else [*guards.refusals(steps, self.how.ignored), *self.unfinished(steps)]
 
-    def held(self, steps: Mapping[str, Sequence[Step]]) -> Iterator[str]:
-        """What stands against it in clusters: queues that go while something runs in them."""
+    def unfinished(self, steps: Mapping[str, Sequence[Step]]) -> Iterator[str]:
+        """What stands against it in clusters: queues that go while something is in them."""
         for stack, those in steps.items():
             if (queues := guards.queues_gone(those)) and (kube := self.api(cluster_of(stack))):
                 options = f" --cluster {cluster_of(stack)}{self.place.options}"
                 try:
-                    yield from holding.refusal(stack, holding.held(kube, queues), options)
+                    found = queue_unfinished.unfinished(kube, queues)
+                    yield from queue_unfinished.refusal(stack, found, options)
                 except KubeError as error:
-                    yield f"{stack}: whether something runs in queues of {', '.join(queues)} can't be seen: {error}"
+                    yield f"{stack}: whether something is in the queues of {', '.join(queues)} can't be seen: {error}"
 
     def published(self, name: str) -> Mapping[str, Any]:
         """A stack's outputs; none where they can't be read, which that stack's own work tells."""

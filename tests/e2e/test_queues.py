@@ -118,7 +118,7 @@ def test_a_team_s_queue_goes_and_comes_with_its_line_in_the_fleet_file(queued: Q
     assert "the run deletes queues of lab." in " ".join((refused.stdout + refused.stderr).split())
     by_consent = ("up", *STACKS, "--local", "--yes", "--ignore", "runs")
     held = " ".join(queued.cloud.run(*by_consent, seconds=900, code=4).stderr.split())
-    assert "the run deletes the queue of jobset/works of lab (8 GPUs), and Kueue keeps it" in held
+    assert "the run deletes the queue of jobset/works in team-lab, which holds 8 GPUs. Kueue keeps it" in held
     (remedy,) = re.findall(r"`landbridge ([^`]*)`", held)
     assert remedy.startswith("kubectl --cluster main --local")
     assert remedy.endswith("--namespace team-lab delete jobset/works")

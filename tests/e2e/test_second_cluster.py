@@ -90,12 +90,12 @@ def test_any_cluster_is_the_one_where_it_can_begin(ann: Researcher) -> None:
     assert told["cluster"] == "second"
 
 
-def test_what_runs_in_a_cluster_whose_add_ons_are_destroyed_ends_and_begins_again_with_them(
-    two: Queued, ann: Researcher
-) -> None:
-    """Kueue would keep its queue for the run that is at work."""
+def test_what_runs_in_a_cluster_whose_add_ons_are_destroyed_ends(two: Queued, ann: Researcher) -> None:
+    """Kueue would keep its queue for it."""
     assert known(ann, *HERE)["holds"] == "runs"
     gone = two.cloud.run("destroy", "main-addons", "--local", "--yes", seconds=900)
-    assert "ended with its queues: jobset/holds of lab (16 GPUs)." in " ".join((gone.stdout + gone.stderr).split())
+    assert "ended with its queues: jobset/holds in team-lab, which holds 16 GPUs." in " ".join(
+        (gone.stdout + gone.stderr).split()
+    )
     two.cloud.run("up", "main-addons", "--local", "--yes", seconds=900)
     eventually(lambda: two.ready("kueue") and two.ready("jobset"), READY_SECONDS)

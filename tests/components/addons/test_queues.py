@@ -14,8 +14,7 @@ from fleet.address.plan import draft
 from fleet.loader import load
 from fleet.world import World
 from landbridge.cluster.kube import Kube
-from landbridge.errors import LandbridgeError
-from landbridge.queue import holding
+from landbridge.queue import unfinished
 from local.providers.kubernetes.api import ApiError
 from tests.components.addons import bed
 from tests.components.addons.queueing import Queueing, condition, running, settled, true, where
@@ -194,33 +193,29 @@ def test_capacity_is_that_of_the_pools(tmp_path: Path) -> None:
     assert queues.capacity(addons_spec(told.fleet, told.plan, "main")) == {"room": 32, "us-west-2": 16}
 
 
-def test_a_queue_that_is_to_go_is_drained_and_what_ran_in_it_stays_queued(kueued: Queueing) -> None:
+def test_what_is_in_queues_that_are_to_go_is_named_and_ended(kueued: Queueing) -> None:
     kube = Kube(kueued.server.kubeconfig())
+    kueued.run("robots", "waits", hosts=3)
     kueued.run("robots", "works", hosts=1)
     kueued.run_parts("vision", "parts", {"chief": 1})
     eventually(lambda: len(places(kueued)) == 2)
-    assert [str(one) for one in holding.held(kube)] == [
-        "job/works of robots (8 GPUs)",
-        "jobset/parts of vision (8 GPUs)",
+    assert [str(one) for one in unfinished.unfinished(kube)] == [
+        "job/waits in team-robots, which waits for 24 GPUs",
+        "job/works in team-robots, which holds 8 GPUs",
+        "jobset/parts in team-vision, which holds 8 GPUs",
     ]
-    (told,) = holding.refusal("main-addons", holding.held(kube, ["robots"]), " --cluster main")
-    assert told.startswith("main-addons: the run deletes the queue of job/works of robots (8 GPUs), and Kueue keeps it")
-    assert told.endswith("`landbridge kubectl --cluster main --namespace team-robots delete job/works`")
-
-    def interrupted(text: str) -> None:
-        raise LandbridgeError(text)
-
-    with pytest.raises(LandbridgeError, match=r"job/works of robots .8 GPUs., jobset/parts of vision .8 GPUs. ends"):
-        holding.drain(kube, interrupted)
-    eventually(lambda: len(places(kueued)) == 2, 60)
-    assert len(holding.drain(kube, lambda _: None)) == 2
-    assert holding.held(kube) == []
-    assert settled(lambda: places(kueued)) == {}, "nothing is let in any more"
-    assert set(kueued.workloads()) == {"works", "parts"}
-    for queue in ("robots", "vision"):
-        path = f"/apis/{queues.API}/clusterqueues/{queue}"
-        kueued.server.api.call("DELETE", path)
-        eventually(lambda path=path: kueued.server.find(path) is None)
+    (told,) = unfinished.refusal("main-addons", unfinished.unfinished(kube, ["robots"]), " --cluster main")
+    assert told.startswith(
+        "main-addons: the run deletes the queue of job/waits in team-robots, which waits for 24 GPUs; "
+    )
+    assert told.endswith("`landbridge kubectl --cluster main --namespace team-robots delete job/waits job/works`")
+    said: list[str] = []
+    assert len(unfinished.end(kube, said.append)) == 3
+    assert said[0].startswith("ends job/waits in team-robots")
+    assert kueued.workloads() == {}
+    path = f"/apis/{queues.API}/clusterqueues/robots"
+    kueued.server.api.call("DELETE", path)
+    eventually(lambda: kueued.server.find(path) is None)
 
 
 def test_a_run_whose_hosts_do_not_start_goes_back_into_its_queue_and_is_let_in_once_more(kueued: Queueing) -> None:
