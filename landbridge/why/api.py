@@ -1,5 +1,7 @@
 """What the cluster's own API says, as whoever asks; of what does not answer nothing, and it is told once."""
 
+import json
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from evidence import events, nodes, pods
@@ -11,7 +13,7 @@ from landbridge.experiments.manifest import RUN as RUN_LABEL
 from landbridge.experiments.states import JOB_SETS
 from landbridge.queue.look import WORKLOADS
 
-from .concerns import Host, above, owners, peers
+from .concerns import Host, above, peers
 from .target import JOB, RUN
 from .waits import waits
 
@@ -29,8 +31,8 @@ ABOVE = {
     RUN: Above("JobSet", JOB_SETS, "jobsets", RUN_LABEL),
     JOB: Above("Job", "jobs.batch", "jobs", "batch.kubernetes.io/job-name"),
 }
-# Kind of an owner → what kubectl calls it. A run's workload belongs to its JobSet, which belongs to nobody.
-WORKS = {**{row.kind: row.asked for row in ABOVE.values()}, "Workload": WORKLOADS}
+# Kueue's own, on a workload: whose it is. A run's is its JobSet's, which belongs to nobody.
+JOB_UID = "kueue.x-k8s.io/job-uid"
 # kubectl's words on a kind that the cluster does not have.
 NO_KIND = "the server doesn't have a resource type"
 EVENTS_OF_NODES = "default"
@@ -73,24 +75,21 @@ class Api:
         self.not_seen("the cluster's API", error)
 
     def works(self, pod: Json) -> dict[str, Json]:
-        """By kind."""
-        where = f"--namespace={pod['metadata']['namespace']}"
-        if self.kube is None or self.away:
+        """By kind. Of others' runs in the namespace, which may be thousands, nothing is asked."""
+        where, names = f"--namespace={pod['metadata']['namespace']}", {*above(pod)}
+        if self.kube is None or self.away or not names:
             return {}
         try:
-            found = list(self.kube.get(",".join(WORKS.values()), where)["items"])
+            found = _named(self.kube, [row.asked for row in ABOVE.values()], names, where)
+            if uids := ",".join(one["metadata"]["uid"] for one in found):
+                found += self.kube.get(WORKLOADS, where, f"--selector={JOB_UID} in ({uids})")["items"]
         except KubeError as error:
             if NO_KIND not in error.result.err:
                 self.not_seen("Jobs and runs", error)
                 return {}
             # A cluster without queues has no runs.
-            found = self.items(WORKS["Job"], where, "Jobs")
-        names = {*above(pod)}
-        of_it = {one["kind"]: one for one in found if one["kind"] != "Workload" and one["metadata"]["name"] in names}
-        for one in found:
-            if one["kind"] == "Workload" and names & {*owners(one)}:
-                of_it["Workload"] = one
-        return of_it
+            found = [one for one in self.items(ABOVE[JOB].asked, where, "Jobs") if one["metadata"]["name"] in names]
+        return {one["kind"]: one for one in found}
 
     def events(self, space: str, kind: str, name: str) -> list[Observation]:
         chosen = f"--field-selector=involvedObject.kind={kind},involvedObject.name={name}"
@@ -129,3 +128,11 @@ class Api:
     def not_seen(self, what: str, error: LandbridgeError) -> None:
         forbidden = isinstance(error, KubeError) and error.forbidden
         self.blind[f"{what}, which are not for you" if forbidden else f"{what}: {error}"] = None
+
+
+def _named(kube: Kube, kinds: Iterable[str], names: Collection[str], where: str) -> list[Json]:
+    """Those of them that are there. Raises KubeError."""
+    asked = [f"{kind}/{name}" for kind in kinds for name in names]
+    told = kube.done("get", *asked, where, "--ignore-not-found", "--output=json")
+    # Where none is there kubectl says nothing.
+    return list(json.loads(told)["items"]) if told.strip() else []
