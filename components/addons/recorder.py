@@ -12,6 +12,7 @@ from . import jobset, queues
 from .aws import pod_role as aws_pod_role
 from .aws import recorder_role as aws_recorder_role
 from .azure import pod_role as azure_pod_role
+from .azure import recorder_role as azure_recorder_role
 from .manifests import Manifest, budget, chosen, compact, config_map, deployment, get, rights, rule
 from .spec import AddOnsSpec
 from .system_pods import REPLICAS, TOKEN, ours, system_pod
@@ -59,8 +60,8 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "teams": sorted(spec.fleet.teams),
         # Whether there are JobSets and Kueue's workloads to be watched.
         "queues": queues.wanted(spec),
-        # Who asks there has the home's cloud's rights.
-        "regions": [] if _in_azure(spec) else list(spec.aws_regions),
+        # At home in Azure it has no rights in AWS.
+        "machines": [*([] if _in_azure(spec) else spec.aws_regions), *_groups(spec)],
         "audit": [f"{place(name, one.name)}/" for one in spec.cluster.api],
     }
 
@@ -72,14 +73,24 @@ def into(spec: AddOnsSpec) -> str:
 
 
 def pod(spec: AddOnsSpec) -> Manifest:
-    # Of the home's cloud alone, for it writes nowhere else.
-    token = azure_pod_role.volume(ADDON) if _in_azure(spec) else aws_pod_role.volume()
+    tokens = [
+        *([] if _in_azure(spec) else [aws_pod_role.volume()]),
+        *([azure_pod_role.volume(ADDON)] if _has_identity(spec) else []),
+    ]
     return system_pod(
         ADDON,
         terminationGracePeriodSeconds=GRACE_SECONDS,
         containers=[_container(spec)],
-        volumes=[{"name": "settings", "configMap": {"name": SETTINGS}}, token],
+        volumes=[{"name": "settings", "configMap": {"name": SETTINGS}}, *tokens],
     )
+
+
+def _groups(spec: AddOnsSpec) -> list[str]:
+    return azure_recorder_role.machines(spec.fleet, spec.cluster.name)
+
+
+def _has_identity(spec: AddOnsSpec) -> bool:
+    return azure_recorder_role.wanted(spec.fleet, spec.cluster.name)
 
 
 def _in_azure(spec: AddOnsSpec) -> bool:
@@ -89,15 +100,14 @@ def _in_azure(spec: AddOnsSpec) -> bool:
 def _container(spec: AddOnsSpec) -> Manifest:
     cpu, memory = ASKED[spec.fleet.clusters[spec.cluster.name].size]
     alive = get(PORT, "/healthz", "")
-    if _in_azure(spec):
-        known, mount, more = (
-            azure_pod_role.variables(spec.fleet, ADDON),
-            azure_pod_role.mount(),
-            azure_pod_role.arguments(),
-        )
-    else:
-        role = aws_recorder_role.role_arn(spec.fleet, spec.cluster.name)
-        known, mount, more = aws_pod_role.variables(spec, role), aws_pod_role.mount(), []
+    known, mounts, more = list[Manifest](), list[Manifest](), list[str]()
+    if not _in_azure(spec):
+        known += aws_pod_role.variables(spec, aws_recorder_role.role_arn(spec.fleet, spec.cluster.name))
+        mounts.append(aws_pod_role.mount())
+    if _has_identity(spec):
+        known += azure_pod_role.variables(spec.fleet, ADDON)
+        mounts.append(azure_pod_role.mount())
+        more += azure_pod_role.arguments()
     return ours(
         ADDON,
         cpu,
@@ -117,5 +127,5 @@ def _container(spec: AddOnsSpec) -> Manifest:
         # Python takes seconds to come up on a busy machine.
         startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
         livenessProbe={**alive, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
-        volumeMounts=[{"name": "settings", "mountPath": FOLDER, "readOnly": True}, mount],
+        volumeMounts=[{"name": "settings", "mountPath": FOLDER, "readOnly": True}, *mounts],
     )

@@ -18,13 +18,14 @@ from .store import Resource, Store
 class World:
     """What a resource can look at and act on. `kinds` are all there are, by their types in small letters.
 
-    `kept`: somebody makes machines of what is written.
+    `kept`: somebody makes machines of what is written. `activity` is local.azure.activity's log, oldest first.
     """
 
     store: Store
     operations: Operations
     kinds: Mapping[str, "Kind"]
     kept: bool = False
+    activity: list[Any] = field(default_factory=list)
 
     def __getstate__(self) -> dict[str, Any]:
         """What is kept of it: kinds are the program's."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import activity
 from .compute import reads as compute
 from .kinds import World
 from .requests import Read, Request
@@ -19,8 +20,13 @@ def _name_free(judge: Callable[[World, str], Any]) -> Read:
     return answer
 
 
+def _activity(world: World, request: Request, found: re.Match[str]) -> Any:
+    return activity.listed(world, found[1], request.query)
+
+
 READS: Mapping[str, Read] = {
     **compute.READS,
     rf"{SUBSCRIPTION}/providers/microsoft\.storage/checknameavailability": _name_free(storage_accounts.availability),
+    r"/subscriptions/([^/]+)/providers/microsoft\.insights/eventtypes/management/values": _activity,
     rf"{SUBSCRIPTION}/providers/microsoft\.keyvault/checknameavailability": _name_free(vaults.availability),
 }

@@ -1,12 +1,13 @@
 """From an HTTP request to ARM to its answer: subscriptions, groups, lists, operations, actions, single resources."""
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from . import access, arm, directories, faults, groups, ids, operations, regions, tags
+from . import access, activity, arm, directories, faults, groups, ids, operations, regions, tags
 from .answers import tell
 from .arm import Answer
 from .errors import ArmError, bad_request
@@ -61,7 +62,10 @@ def answer(world: World, request: Request, reads: Mapping[str, Read]) -> Answer:
         if request.method in ("GET", "POST") and (found := re.fullmatch(pattern, path)):
             access.require(world, request.caller, _right(request.path), request.path)
             return Answer(200, read(world, request, found))
-    return _of_resources(world, request)
+    answered = _of_resources(world, request)
+    said = json.dumps(request.body) if request.body else ""
+    activity.record(world, request.method, request.path, said, request.caller.principal, answered.status)
+    return answered
 
 
 def _right(path: str) -> str:

@@ -105,7 +105,7 @@ class Recorder:
         # Clients of clouds are one thread's each.
         self.writing = Writing(self.book, self.contact, store.opened(told.into), told, replica, self.where.spaces, now)
         self.audit = AuditLog(store.opened(told.into), self.book, told.audit, now)
-        self.machines = Machines(self.book, told.regions)
+        self.machines = Machines(self.book, told.machines)
         self.merging = Merging(store.opened(told.into), folders)
         self.nodes_listed = threading.Event()
         self.replica, self.listed = replica, Counter[str]()

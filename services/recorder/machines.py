@@ -10,13 +10,17 @@ from typing import NamedTuple, Protocol
 from evidence.observation import Json, Observation
 
 from .aws.machines import Region
+from .azure.machines import Group
 from .book import Book
 from .errors import CloudError
 
-# As a node names its machine; the zone's last letter is its own.
-AWS = re.compile(r"aws:///([^/]+)[a-z]/([^/]+)")
-# A node may be silent though its machine runs; whether that ends, too, is asked for so long.
-ASKED_SECONDS = 900.0
+# As a node names its machine: a zone, whose last letter is its own, or an id with its resource group.
+MACHINES = (
+    re.compile(r"aws:///(?P<place>[^/]+)[a-z]/(?P<name>[^/]+)"),
+    re.compile(r"azure://(?P<name>(?P<place>/subscriptions/[^/]+/resourceGroups/[^/]+)/.+)", re.IGNORECASE),
+)
+# A node may be silent though its machine runs, and Azure tells late; whether that ends, too, is asked for so long.
+ASKED_SECONDS = 1800.0
 SILENT = ("node-silent", "out-of-service", "machine-stopped")
 
 
@@ -26,22 +30,29 @@ class Asks(Protocol):
 
 
 class Wanted(NamedTuple):
-    region: str
+    place: str
     node: str
     since: float
 
 
+def asks(place: str) -> Asks:
+    return Group(place) if place.startswith("/") else Region(place)
+
+
 class Machines:
-    """The threads of nodes call `node` and `left`, another one `step`. Nobody is asked of other regions."""
+    """The threads of nodes call `node` and `left`, another one `step`. `places` are regions of AWS and resource groups
+    of Azure; nobody is asked of others.
+    """
 
     def __init__(
         self,
         book: Book,
-        regions: Collection[str],
-        opened: Callable[[str], Asks] = Region,
+        places: Collection[str],
+        opened: Callable[[str], Asks] = asks,
         now: Callable[[], float] = time.time,
     ) -> None:
-        self.book, self.regions, self.opened, self.now = book, regions, opened, now
+        self.book, self.opened, self.now = book, opened, now
+        self.places = {place.lower(): place for place in places}
         self.lock = threading.Lock()
         self.wanted: dict[str, Wanted] = {}
         self.clouds: dict[str, Asks] = {}
@@ -51,32 +62,33 @@ class Machines:
             self.left(node)
 
     def left(self, node: Json) -> None:
-        found = AWS.fullmatch(str(node["spec"].get("providerID") or ""))
-        if found and found[1] in self.regions:
+        name = str(node["spec"].get("providerID") or "")
+        found = next((match for one in MACHINES if (match := one.fullmatch(name))), None)
+        if found and (place := self.places.get(found["place"].lower())):
             with self.lock:
-                self.wanted[found[2]] = Wanted(found[1], str(node["metadata"]["name"]), self.now())
+                self.wanted[found["name"]] = Wanted(place, str(node["metadata"]["name"]), self.now())
 
     def step(self, now: float) -> None:
-        """Raises CloudError, after all regions were asked."""
+        """Raises CloudError, after all places were asked."""
         with self.lock:
             wanted = {name: one for name, one in self.wanted.items() if now - one.since < ASKED_SECONDS}
             self.wanted = dict(wanted)
         nodes: dict[str, dict[str, str]] = defaultdict(dict)
         for name, one in wanted.items():
-            nodes[one.region][name] = one.node
+            nodes[one.place][name] = one.node
         problems = []
-        for region, mine in nodes.items():
+        for place, mine in nodes.items():
             try:
-                self._ask(region, mine, now)
+                self._ask(place, mine, now)
             except CloudError as error:
                 problems.append(str(error))
         if problems:
             raise CloudError("; ".join(problems))
 
-    def _ask(self, region: str, nodes: Mapping[str, str], now: float) -> None:
-        if region not in self.clouds:
-            self.clouds[region] = self.opened(region)
-        seen, done = self.clouds[region].ask(nodes, now)
+    def _ask(self, place: str, nodes: Mapping[str, str], now: float) -> None:
+        if place not in self.clouds:
+            self.clouds[place] = self.opened(place)
+        seen, done = self.clouds[place].ask(nodes, now)
         for one in seen:
             self.book.add(one, urgent=True)
         with self.lock:

@@ -10,7 +10,7 @@ from .errors import SettingsError
 class Settings(NamedTuple):
     """`into` is the fleet bucket, `audit` are folders of it. `queues`: there are JobSets and Kueue's workloads.
 
-    `regions` are those of AWS in which it may ask about machines.
+    `machines` are where it may ask about them: regions of AWS, and resource groups of Azure by their ids.
     """
 
     cluster: str
@@ -18,7 +18,7 @@ class Settings(NamedTuple):
     teams: list[str]
     queues: bool
     audit: list[str]
-    regions: list[str]
+    machines: list[str]
 
 
 def read(file: Path) -> Settings:

@@ -14,6 +14,7 @@ import pulumi_kubernetes as kubernetes
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.azure import joining_role as azure_joining_role
+from components.addons.azure import recorder_role as azure_recorder_role
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
@@ -73,7 +74,7 @@ async def _program(world: World, stack: StackSpec) -> None:
         joining(world, name, azure, provider)
     if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
         addons_azure.autoscaler(world, name, azure, provider)
-    if azure and in_azure(fleet, stack.region):
+    if azure and azure_recorder_role.wanted(fleet, name):
         addons_azure.recorder(world, name, azure, provider)
     try:
         AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))

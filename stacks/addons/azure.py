@@ -61,7 +61,7 @@ def autoscaler(world: World, cluster: str, cloud: azure.Provider, inside: kubern
 
 
 def recorder(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
-    """Its identity, and in the cluster what its pod names it by. Only of a cluster that is at home in Azure."""
+    """Its identity, and in the cluster what its pod names it by."""
     options = ResourceOptions(providers={"azure-native": cloud})
     made = RecorderIdentity("recorder-azure", {"fleet": world.fleet, "cluster": cluster}, options)
     _named(RECORDER, made.client_id, inside)

@@ -6,7 +6,9 @@ import pulumi
 import pulumi_azure_native as azure
 
 from components.azure.assignment import Assignment, assigned
-from fleet.buckets import resource_group
+from fleet.azure import ids
+from fleet.azure.ids import subscription
+from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
 from .. import owners
@@ -89,7 +91,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
 
 
 class RecorderIdentity(pulumi.ComponentResource):
-    """Of a cluster that is at home in Azure. `client_id` is what its pod names it by: see recorder.py."""
+    """Of a cluster that is at home in Azure, or has machines there. `client_id` is what its pod names it by."""
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:RecorderIdentity", name, None, opts)
@@ -99,15 +101,36 @@ class RecorderIdentity(pulumi.ComponentResource):
             "recorder",
             args,
             name=recorder_role.identity_name(fleet, cluster),
-            region=fleet.clusters[cluster].region,
+            region=recorder_role.home(fleet, cluster),
             tags=owners.of_cluster(fleet, cluster).tags("recorder"),
             federation=recorder_role.federation(fleet, cluster),
             credential="recorder",
         )
-        grant = recorder_role.grant(fleet, cluster)
-        assigned(f"recorder-{grant.region}", Assignment(*grant[1:]), identity, self)
+        if in_azure(fleet, fleet.clusters[cluster].region):
+            grant = recorder_role.grant(fleet, cluster)
+            assigned(f"recorder-{grant.region}", Assignment(*grant[1:]), identity, self)
+        if recorder_role.machines(fleet, cluster):
+            self._looks(fleet, cluster, identity)
         self.client_id = identity.client_id
         self.register_outputs({})
+
+    def _looks(self, fleet: Fleet, cluster: str, identity: azure.managedidentity.UserAssignedIdentity) -> None:
+        scope, number = subscription(fleet), recorder_role.role_id(fleet, cluster)
+        definition = azure.authorization.RoleDefinition(
+            "may-look",
+            role_definition_id=number,
+            # Unique in the tenant, which may have several subscriptions with a fleet of that name.
+            role_name=f"{owners.of_cluster(fleet, cluster).name('recorder', 400)} {scope.rpartition('/')[2]}",
+            role_type="CustomRole",
+            description=f"The recorder of {cluster} may read who ended a machine",
+            scope=scope,
+            assignable_scopes=[scope],
+            permissions=[{"actions": recorder_role.LOOKS, "not_actions": []}],
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        what = recorder_role.assignment_id(fleet, cluster)
+        # By its name, which policies can tell before it is made.
+        assigned("recorder-looks", Assignment(what, ids.role(fleet, number), scope), identity, self, definition)
 
 
 def _identity(

@@ -1,21 +1,41 @@
 """What the recorder may do in Azure, as plain data: the same as in AWS (aws/recorder_role.py), by a condition.
 
-One identity for one service account of one cluster, whose issuer vouches for it. Only of a cluster that is at home in
-Azure: elsewhere the bucket is another cloud's.
+One identity for one service account of one cluster, whose issuer vouches for it. Of a cluster that is at home in Azure
+it writes there; of one that has machines in Azure it reads what became of them, wherever that is at home.
 """
 
+import uuid
 from typing import Any
 
 from components.storage.azure.spec import role_assignment
 from components.storage.places import AUDIT
-from fleet import issuers, recorder
+from fleet import autoscaler, issuers, recorder
 from fleet.azure import ids
+from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
 from ..owners import of_cluster
+from . import autoscaler_role
 from .autoscaler_role import IDENTITY_NAME
 from .pod_role import AUDIENCE
 from .team_roles import CONTRIBUTOR, Grant, container, within
+
+# The log is the subscription's, and whoever reads it reads all of it ("Azure permissions for Microsoft.Insights").
+LOOKS = ["Microsoft.Insights/eventtypes/values/read"]
+
+
+def wanted(fleet: Fleet, cluster: str) -> bool:
+    return in_azure(fleet, fleet.clusters[cluster].region) or bool(machines(fleet, cluster))
+
+
+def machines(fleet: Fleet, cluster: str) -> list[str]:
+    """Ids of the resource groups that have machines of the cluster's."""
+    groups = (resource_group(fleet, region) for region in autoscaler.regions(fleet, cluster, "azure"))
+    return [f"{ids.subscription(fleet)}/resourceGroups/{group}" for group in groups]
+
+
+def home(fleet: Fleet, cluster: str) -> str:
+    return autoscaler_role.home(fleet, cluster)
 
 
 def identity_name(fleet: Fleet, cluster: str) -> str:
@@ -28,7 +48,17 @@ def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     return {"issuer": issuer, "subject": recorder.SUBJECT, "audiences": [AUDIENCE]}
 
 
+def role_id(fleet: Fleet, cluster: str) -> str:
+    """The same in every run: Azure wants a GUID that its caller chooses."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{ids.subscription(fleet)}/{fleet.fleet}/{cluster}/recorder"))
+
+
+def assignment_id(fleet: Fleet, cluster: str) -> str:
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{role_id(fleet, cluster)}/assignment"))
+
+
 def grant(fleet: Fleet, cluster: str) -> Grant:
+    """Of a cluster that is at home in Azure."""
     region = fleet.clusters[cluster].region
     return Grant(
         region,

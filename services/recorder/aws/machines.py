@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from evidence import machines
+from evidence.aws import machines
 from evidence.observation import Observation
 
 from ..errors import CloudError

@@ -18,6 +18,7 @@ from fleet.world import World
 from tests.components.addons import bed
 
 SOUTH = "southcentralus"
+GROUPS = ["/subscriptions/00000000-0000-4000-8000-00000000000a/resourceGroups/example-southcentralus"]
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +47,7 @@ def test_it_is_told_its_cluster_its_teams_and_its_home_s_bucket(example: AddOnsS
         "into": "s3://example-us-west-2-123456789012",
         "teams": ["platform", "research"],
         "queues": True,
-        "regions": ["eu-west-1", "us-east-1", "us-west-2"],
+        "machines": ["eu-west-1", "us-east-1", "us-west-2", *GROUPS],
         "audit": ["audit/main/main-api-1/", "audit/main/main-api-2/"],
     }
 
@@ -58,7 +59,9 @@ def test_at_home_in_azure_it_is_a_storage_account(world: World) -> None:
     assert told(spec_of(world, "main"))["into"].startswith("s3://both-us-west-2-"), "wherever it has nodes beside"
 
 
-def test_its_pod_has_a_token_for_the_home_s_cloud_alone(world: World) -> None:
+def test_its_pod_has_a_token_for_its_home_s_cloud_and_for_azure_where_it_has_machines(
+    world: World, example: AddOnsSpec
+) -> None:
     found: dict[str, tuple[list[str], set[str], dict[str, str]]] = {}
     for cluster in ("main", "south"):
         of = spec_of(world, cluster)
@@ -67,15 +70,18 @@ def test_its_pod_has_a_token_for_the_home_s_cloud_alone(world: World) -> None:
         assert mounts == {one["name"] for one in recorder.pod(of)["volumes"]}
         found[cluster] = [one["name"] for one in container["env"]], mounts, options(of)
     env, mounts, words = found["main"]
-    assert mounts == {"settings", "aws"}
-    assert "AWS_ROLE_ARN" in env
-    assert not [name for name in env if name.startswith("AZURE")]
-    assert "--identity" not in words
+    assert mounts == {"settings", "aws", "azure"}
+    assert {"AWS_ROLE_ARN", "AZURE_CLIENT_ID"} <= {*env}
+    assert "--identity" in words
     env, mounts, words = found["south"]
     assert mounts == {"settings", "azure"}
     assert "AZURE_CLIENT_ID" in env
     assert not [name for name in env if name.startswith("AWS")]
     assert words["--identity"] == f"{azure_pod_role.FOLDER}/{azure_pod_role.CLIENT_ID}"
+    without = bed.in_aws(example)
+    assert {one["name"] for one in recorder.pod(without)["volumes"]} == {"settings", "aws"}
+    assert "--identity" not in options(without)
+    assert told(without)["machines"] == ["eu-west-1", "us-east-1", "us-west-2"]
     volume = recorder.pod(spec_of(world, "south"))["volumes"][1]
     assert volume["projected"]["sources"][1]["configMap"]["name"] == "recorder-identity"
 

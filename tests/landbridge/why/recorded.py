@@ -64,7 +64,7 @@ class Recorded:
             else Things(kind, self.book, now=clock)
             for kind in seeing.kinds(queues=True)
         }
-        told = Settings("main", "s3://example", ["vision"], queues=True, audit=[], regions=[])
+        told = Settings("main", "s3://example", ["vision"], queues=True, audit=[], machines=[])
         self.writing = Writing(self.book, Contact(clock), self.store, told, "recorder-1", self.where.spaces, BEGUN)
 
     def node(self, name: str, change: str = "ADDED", **status: Any) -> None:

@@ -216,7 +216,7 @@ class Silent:
         self.asked += 1
         raise KubeError(f"kubectl {' '.join(words)} failed: no answer within 4 s", CommandResult(1, "", "no answer"))
 
-    get = find
+    get = done = find
 
 
 def test_while_the_api_is_away_what_was_seen_last_is_told_and_nobody_is_asked_twice(recorded: Recorded) -> None:
@@ -243,6 +243,7 @@ def test_what_went_just_now_is_not_told_by_what_was_before(recorded: Recorded) -
     kube = Silent()
     kube.find = lambda *_: None  # type: ignore[method-assign]
     kube.get = lambda *_: {"items": []}  # type: ignore[method-assign, assignment]
+    kube.done = lambda *_, **__: ""  # type: ignore[method-assign, assignment]
     looking = Looking(Api(kube, {}), None, recorded.records())  # type: ignore[arg-type]
     found = ask.case(looking, target("pod/train-0"), "team-vision", 30)
     assert found.phase == "gone"

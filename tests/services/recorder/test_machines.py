@@ -64,7 +64,7 @@ def test_only_those_that_are_silent_or_gone_are_asked_for_in_one_call_a_region(b
     assert book.take().seen == []
 
 
-def test_one_is_asked_for_until_it_is_down_or_a_quarter_of_an_hour_has_passed(bed: Any) -> None:
+def test_one_is_asked_for_until_it_is_down_or_half_an_hour_has_passed(bed: Any) -> None:
     found, clouds, book = bed
     for number in (1, 2):
         found.left(node(f"gpu-{number}", f"i-{number}"))
@@ -89,6 +89,22 @@ def test_a_region_that_is_away_holds_up_no_other(bed: Any) -> None:
     clouds["us-west-2"].away, clouds["us-west-2"].down = False, {"i-1"}
     found.step(AT + 120)
     assert [one.about for one in book.take().seen] == ["node/node-i-1"]
+
+
+def test_a_machine_in_azure_is_asked_for_in_its_resource_group_and_in_no_other() -> None:
+    clouds: dict[str, Cloud] = {}
+    mine, other = (f"/subscriptions/s/resourceGroups/{name}" for name in ("fleet-south", "another"))
+    found = Machines(Book(), [mine], lambda place: clouds.setdefault(place, Cloud(place)), lambda: AT)
+    # The node has its id as its machine was told it, in whatever letters.
+    for place in (mine.upper(), other):
+        machine = f"{place}/providers/Microsoft.Compute/virtualMachineScaleSets/gpu/virtualMachines/3"
+        found.left({"metadata": {"name": "gpu-3"}, "spec": {"providerID": f"azure://{machine}"}})
+    found.step(AT)
+    assert [*clouds] == [mine]
+    ((asked,),) = (one.asked for one in clouds.values())
+    assert asked == {
+        f"{mine.upper()}/providers/Microsoft.Compute/virtualMachineScaleSets/gpu/virtualMachines/3": "gpu-3"
+    }
 
 
 @mock_aws

@@ -54,7 +54,7 @@ class Bed:
         self.running: dict[str, subprocess.Popen[bytes]] = {}
         # JobSet and Kueue are not here.
         of = bed.spec()
-        told = {**recorder.settings(of), "into": f"s3://{BUCKET}", "queues": False, "audit": [], "regions": []}
+        told = {**recorder.settings(of), "into": f"s3://{BUCKET}", "queues": False, "audit": [], "machines": []}
         (folder / "settings.json").write_text(json.dumps(told))
         self.account = folder / "account"
         self.account.mkdir()

@@ -21,7 +21,7 @@ from services.recorder.writing import QUIET_SECONDS, Writing
 from tests.evidence.test_seen import terminated
 
 AT = moment("2026-11-28T10:00:00Z")
-TOLD = Settings("main", "s3://example", ["vision", "speech"], queues=True, audit=["audit/main/api-0/"], regions=[])
+TOLD = Settings("main", "s3://example", ["vision", "speech"], queues=True, audit=["audit/main/api-0/"], machines=[])
 ALL, VISION, SPEECH = "records/main/", "team-records/vision/main/", "team-records/speech/main/"
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from evidence.aws.machines import of_activity, of_instance, of_status
 from evidence.judge import judge
-from evidence.machines import of_activity, of_instance, of_status
 from evidence.observation import Observation, moment
 
 AT = moment("2026-11-28T10:00:00Z")

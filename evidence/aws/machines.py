@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
-from .observation import Json, Observation
+from evidence.observation import Json, Observation
 
 SOURCE = "EC2"
 # StateReason's code → what it shows. Of others nothing follows.
