@@ -175,9 +175,19 @@ def recorder(world: World) -> RecorderIdentity:
     return RecorderIdentity("recorder", {"fleet": world.fleet, "cluster": "main"}, opts)
 
 
+def writes(items: list[Item]) -> Item:
+    """The one of its rights that is about the bucket."""
+    (role,) = (one for one in items if one.type == ASSIGNMENT and one.props.get("condition"))
+    return role
+
+
 def test_the_recorder_s_identity_passes_and_trusts_its_account_alone() -> None:
     items = registered(recorder)
     assert judged(items) == {}
+    (looks,) = (one for one in items if one.type == ASSIGNMENT and one != writes(items))
+    assert looks.props["scope"].count("/") == 2, "the log is the subscription's"
+    told = judged([looks])["roles"]
+    assert any("is the whole subscription" in line for line in told), "without a definition that only reads"
     (trust,) = (one for one in items if one.type.endswith(":FederatedIdentityCredential"))
     assert trust.props["subject"] == "system:serviceaccount:kube-system:recorder"
 
@@ -198,8 +208,7 @@ def test_the_recorder_s_identity_passes_and_trusts_its_account_alone() -> None:
     ],
 )
 def test_a_recorder_s_condition_goes_no_further(right: str, wrong: str) -> None:
-    items = registered(recorder)
-    (role,) = (one for one in items if one.type == ASSIGNMENT)
+    role = writes(registered(recorder))
     assert right in role.props["condition"]
     wider = role._replace(props={**role.props, "condition": role.props["condition"].replace(right, wrong)})
     (line,) = judged([wider])["roles"]
@@ -207,7 +216,7 @@ def test_a_recorder_s_condition_goes_no_further(right: str, wrong: str) -> None:
 
 
 def test_a_recorder_has_no_other_region_s_bucket() -> None:
-    (role,) = (one for one in registered(recorder) if one.type == ASSIGNMENT)
+    role = writes(registered(recorder))
     other = role.props["scope"].replace("/storageAccounts/azurealone", "/storageAccounts/elsewhere")
     assert other != role.props["scope"]
     assert "no recorder's" in judged([role._replace(props={**role.props, "scope": other})])["roles"][0]
