@@ -63,12 +63,12 @@ def end(kube: Kube, tell: Callable[[str], None]) -> list[Unfinished]:
 
     Raises KubeError, LandbridgeError where something stays, and what `tell` raises.
     """
-    first = unfinished(kube)
+    left = first = unfinished(kube)
     for space, those in _by_space(first).items():
         names = [one.name for one in those]
         kube.done("delete", *names, f"--namespace={space}", "--ignore-not-found", "--wait=false")
     deadline = time.monotonic() + SECONDS
-    while left := unfinished(kube):
+    while left:
         listed = "; ".join(map(str, left))
         tell(f"ends {listed}")
         if time.monotonic() > deadline:
@@ -77,6 +77,7 @@ def end(kube: Kube, tell: Callable[[str], None]) -> list[Unfinished]:
                 "answer never end by themselves: `landbridge kubectl delete pod NAME --force` does it."
             )
         time.sleep(PAUSE_SECONDS)
+        left = unfinished(kube)
     return first
 
 
