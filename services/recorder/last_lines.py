@@ -30,9 +30,9 @@ class LastLines:
             threading.Thread(target=self._work, name=f"lines-{n}", daemon=True).start()
 
     def of(self, pod: Json, fresh: list[Observation]) -> None:
-        """Where too many fail at once some are passed over."""
+        """Where too many fail at once some are passed over. What ends a pod as a whole is no container's."""
         for one in fresh:
-            if one.code in FAILED and not self.wanted.full():
+            if one.code in FAILED and "container" in one.facts and not self.wanted.full():
                 self.wanted.put_nowait((pod, one))
 
     def _work(self) -> None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 
 from fleet import records
 
+from .errors import StoreError
 from .store import Store
 
 # Parts of the last minutes, and of replicas whose clock or bucket was late. What comes later is in the day's file.
@@ -58,7 +59,13 @@ class Merging:
                 self._make(made, keys)
 
     def _make(self, made: str, keys: Sequence[str]) -> None:
-        if self.store.put_new(made, self._merged(keys)):
+        try:
+            data = self._merged(keys)
+        except StoreError:
+            if made in self.store.listed(made):  # the other one was quicker, and takes the parts away
+                return
+            raise
+        if self.store.put_new(made, data):
             for key in keys:
                 self.store.delete(key)
 

@@ -240,6 +240,25 @@ def test_an_hour_becomes_one_file_and_a_day_does_with_each_line_once() -> None:
     assert {one.line() for one in store.seen(ALL)} == {one.line() for one in before}
 
 
+def test_parts_that_another_replica_makes_a_file_of_just_now_are_no_trouble() -> None:
+    class Quicker(Memory):
+        """The other one has read them, and takes them away while this one reads."""
+
+        def get(self, key: str) -> bytes:
+            self.objects[made] = self.objects.pop(key)
+            raise StoreError(f"GetObject s3://example/{key}: NoSuchKey")
+
+    made, store = "records/main/2026-11-28/10.jsonl.gz", Quicker()
+    store.put("records/main/2026-11-28/100500-b.jsonl.gz", b"")
+    Merging(store, [ALL]).step(moment("2026-11-28T11:06:00Z"))
+    assert store.listed(ALL) == [made]
+    store.objects.clear()
+    made = "elsewhere"
+    store.put("records/main/2026-11-28/100500-b.jsonl.gz", b"")
+    with pytest.raises(StoreError, match="NoSuchKey"):
+        Merging(store, [ALL]).step(moment("2026-11-28T11:06:00Z"))
+
+
 def test_a_day_that_has_its_file_keeps_it() -> None:
     store = Memory()
     bed = Bed()
