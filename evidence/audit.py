@@ -41,11 +41,18 @@ TRADES = {
 }
 
 
-def entries(lines: Iterable[bytes], names: Iterable[str]) -> Iterator[Json]:
-    """Those that name one of these objects, and were done. Most of a log is passed over unread."""
+# What a line has, as API servers write it, from which `of_entry` makes something.
+ACTS = (b'"verb":"delete', b'"subresource":"eviction"', b'"unschedulable":true')
+
+
+def entries(lines: Iterable[bytes], names: Iterable[str], *, acts: bool = False) -> Iterator[Json]:
+    """Those that name one of these objects, and were done. Most of a log is passed over unread.
+
+    `acts`: of names that half of a log has, such as a namespace's, only those of which `of_entry` makes something.
+    """
     marks = [f'"{name}"'.encode() for name in names]
     for line in lines:
-        if any(mark in line for mark in marks):
+        if any(mark in line for mark in marks) and (not acts or any(act in line for act in ACTS)):
             try:
                 entry = json.loads(line)
             except ValueError:  # the end of a part that a machine did not finish

@@ -29,10 +29,10 @@ class AuditLog:
         with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(self._read, self._keys()))
 
-    def entries(self, names: Iterable[str]) -> list[Json]:
-        """Those that name one of these objects, by their times."""
+    def entries(self, names: Iterable[str], *, acts: bool = False) -> list[Json]:
+        """Those that name one of these objects, by their times; `acts` as evidence.audit has it."""
         wanted = sorted({*names} - {""})
-        found = [one for lines in self.parts for one in audit.entries(lines, wanted)]
+        found = [one for lines in self.parts for one in audit.entries(lines, wanted, acts=acts)]
         return sorted(found, key=audit.at)
 
     def _keys(self) -> list[str]:

@@ -134,7 +134,7 @@ class Looking:
         of_it: Mapping[str, Json] = {**recorded.works(pod), **belongs}
         names = {*above(pod), *(one["metadata"]["name"] for one in of_it.values())}
         ended = recorded.ended(pod)
-        more = self._logged([*names, node, space])
+        more = self._logged([*names, node, space], acts=True)
         seen = [
             *pods.of_pod(pod),
             *recorded.of_pod(pod),
@@ -181,13 +181,13 @@ class Looking:
             self.api.not_seen("the records", error)
             return nothing
 
-    def _logged(self, names: Sequence[str]) -> list[Json]:
+    def _logged(self, names: Sequence[str], *, acts: bool = False) -> list[Json]:
         """What the recorder has read is in its records."""
         if self.log is None:
             return []
         self.log.since = max(self.log.since, self._read_until())
         try:
-            return self.log.entries(names)
+            return self.log.entries(names, acts=acts)
         except LandbridgeError as error:
             self.api.not_seen("the audit log", error)
             return []

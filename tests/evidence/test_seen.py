@@ -323,6 +323,22 @@ def test_an_eviction_and_a_cordon_are_a_person_s() -> None:
     ]
 
 
+def test_all_of_which_something_is_made_is_among_acts_and_the_rest_is_not_read() -> None:
+    """As API servers write lines: without a space."""
+    eviction, status = entry("create", "pods", "ops"), entry("patch", "pods", "system:node:gpu-1")
+    eviction["objectRef"]["subresource"], status["objectRef"]["subresource"] = "eviction", "status"
+    cordon = entry("patch", "nodes", "ops", "gpu-1", requestObject={"spec": {"unschedulable": True}})
+    every = [
+        *(entry(verb, "pods", "ann") for verb in ("delete", "deletecollection", "get", "list", "create", "update")),
+        *(eviction, status, cordon),
+    ]
+    lines = [json.dumps(one, separators=(",", ":")).encode() for one in every]
+    acts = [*audit.entries(lines, ["team-a"], acts=True)]
+    assert acts == [one for one in every if audit.of_entry(one)]
+    assert len(acts) == 4
+    assert len([*audit.entries(lines, ["team-a"])]) == len(every)
+
+
 def test_a_pod_that_is_gone_is_as_the_log_saw_it_last() -> None:
     """Whole when it was created and when it was deleted, and patched by its kubelet in between and after."""
     whole = pod({"phase": "Running", "containerStatuses": [container(running={"startedAt": AT})]})
