@@ -9,16 +9,15 @@ from collections.abc import Collection, Iterator, Mapping
 from evidence.observation import Json, Observation, moment
 
 SOURCE = "Azure"
-# Operation on a machine, or on machines of a scale set, in small letters, by its last words → what it shows.
-OPERATIONS: Mapping[str, str] = {
-    "virtualmachines/delete": "machine-ended",
-    "virtualmachines/deallocate/action": "machine-ended",
-    "virtualmachines/poweroff/action": "machine-ended",
-    "virtualmachinescalesets/delete": "machine-ended",
-    "virtualmachinescalesets/delete/action": "machine-ended",
-    "virtualmachinescalesets/deallocate/action": "machine-ended",
-    "virtualmachinescalesets/poweroff/action": "machine-ended",
-}
+# Operations that end a machine, or machines of a scale set: their last words, in small letters.
+ENDED, FAILED = "machine-ended", "machine-failed"
+ENDS = (
+    *(f"virtualmachines/{verb}" for verb in ("delete", "deallocate/action", "poweroff/action")),
+    *(
+        f"virtualmachinescalesets/{verb}"
+        for verb in ("delete", "delete/action", "deallocate/action", "poweroff/action")
+    ),
+)
 # What was begun may be all that is told of it yet.
 DONE = ("Started", "Accepted", "Succeeded")
 HEALTH, ILL, PLATFORM = "ResourceHealth", ("Unavailable", "Degraded"), "PlatformInitiated"
@@ -31,19 +30,19 @@ def of_entry(entry: Json, nodes: Mapping[str, str]) -> list[Observation]:
     if found is None:
         return []
     code, text = found
-    at = moment(str(entry["eventTimestamp"]))
+    at, caller = moment(str(entry["eventTimestamp"])), entry.get("caller")
+    who = {"user": str(caller)} if caller and code == ENDED else {}
     return [
-        Observation(at, SOURCE, f"node/{nodes[machine]}", code, text, facts={"machine": machine.rpartition("/")[2]})
+        Observation(at, SOURCE, f"node/{nodes[machine]}", code, text, facts={"machine": _name(machine), **who})
         for machine in _machines(entry, nodes)
     ]
 
 
 def _operation(entry: Json) -> tuple[str, str] | None:
     told = _value(entry, "operationName")
-    code = next((code for end, code in OPERATIONS.items() if told.lower().endswith(f"/{end}")), None)
-    if code is None or _value(entry, "status") not in DONE:
+    if not told.lower().endswith(tuple(f"/{end}" for end in ENDS)) or _value(entry, "status") not in DONE:
         return None
-    return code, f"{told} by {entry.get('caller') or 'Azure itself'}"
+    return ENDED, f"{told} by {entry.get('caller') or 'Azure itself'}"
 
 
 def _health(entry: Json) -> tuple[str, str] | None:
@@ -51,7 +50,7 @@ def _health(entry: Json) -> tuple[str, str] | None:
     told = entry.get("properties") or {}
     if told.get("currentHealthStatus") not in ILL or told.get("cause") != PLATFORM:
         return None
-    return "machine-failed", "; ".join(str(one) for one in (told.get("title"), told.get("details")) if one)
+    return FAILED, "; ".join(str(one) for one in (told.get("title"), told.get("details")) if one)
 
 
 def _machines(entry: Json, known: Collection[str]) -> Iterator[str]:
@@ -73,6 +72,13 @@ def _named(entry: Json) -> list[str]:
         return [str(one) for one in body.get("instanceIds") or [ALL]]
     except (ValueError, AttributeError):
         return [ALL]
+
+
+def _name(machine: str) -> str:
+    """As Azure calls it: one of a scale set after the set and its number."""
+    place, _, name = machine.rpartition("/virtualmachines/")
+    of, _, group = place.rpartition("/virtualmachinescalesets/")
+    return f"{group}_{name}" if of else name
 
 
 def _value(entry: Json, name: str) -> str:

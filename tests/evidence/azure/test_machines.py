@@ -53,6 +53,7 @@ def test_who_ended_a_machine_is_told_of_its_node(name: str) -> None:
     for one in found:
         assert (one.source, one.code, one.at) == ("Azure", "machine-ended", moment(AT))
         assert one.text.endswith(" by ann@example.com")
+        assert one.facts == {"machine": one.about.replace("node/gpu-", "gpu_"), "user": "ann@example.com"}
 
 
 def test_what_azure_saw_by_itself_is_a_failure_and_what_a_user_did_is_not_told_twice() -> None:
@@ -63,6 +64,7 @@ def test_what_azure_saw_by_itself_is_a_failure_and_what_a_user_did_is_not_told_t
 
     (one,) = health("PlatformInitiated")
     assert (one.code, one.text) == ("machine-failed", "Disk disconnected; It can't reach its disk.")
+    assert one.facts == {"machine": "gpu_0"}, "nobody wanted it"
     assert health("UserInitiated") == health("PlatformInitiated", "Available") == []
 
 
@@ -71,5 +73,5 @@ def test_the_cause_is_the_end_of_the_machine_and_names_who_wanted_it() -> None:
     silent = Observation(ended.at + 40, "node controller", "node/gpu-1", "node-silent")
     marked = Observation(ended.at + 340, "API server", "pod/team-a/train-0", "taint-manager", "m", "u")
     verdict = judge([silent, ended, marked])
-    assert verdict.code == "machine-ended"
+    assert (verdict.code, verdict.source) == ("machine-ended", "ann@example.com")
     assert f"{COMPUTE}/{DELETE} by ann@example.com" in verdict.sentence
