@@ -2,5 +2,4 @@
 
 Files of one cloud alone, and why:
     aws/clients: Azure's clients are made in any thread.
-    aws/machines: what Azure knows of a machine that is gone lies in its activity log, which nobody here may read.
 """

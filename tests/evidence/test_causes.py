@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from evidence import audit, events, findings, machines, nodes, pods, works
+from evidence import audit, events, findings, nodes, pods, works
+from evidence.aws import machines
 from evidence.causes import Cause, causes
 from evidence.images import WORDS
 from evidence.judge import judge

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -37,6 +38,8 @@ class Cluster:
         (folder / "token").write_text(token(kube, "kube-system", autoscaler.ADDON, kube.issuer))
         (folder / "ca.crt").write_text(kube.authority.pem)
         applied({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SPACE}})
+        for path in (WORKLOADS, REQUESTS):
+            eventually(partial(kube.find, path))
 
     def make(self, path: str, kind: str, name: str, spec: Json, of: str = "") -> None:
         group, plural = path.removeprefix("/apis/").rpartition("/")[::2]

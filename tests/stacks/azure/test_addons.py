@@ -134,11 +134,16 @@ def test_the_autoscaler_has_a_role_and_an_identity_and_its_pod_the_identity_s_nu
         assert about["metadata"]["namespace"] == "kube-system"
 
 
-def test_the_recorder_has_rights_in_the_home_s_cloud_alone(main: Clouds, south: Clouds) -> None:
+def test_the_recorder_writes_in_the_home_s_cloud_alone_and_looks_where_machines_are(
+    main: Clouds, south: Clouds
+) -> None:
     for clouds, in_azure in ((main, False), (south, True)):
         assert ("recorder" in clouds.of("aws:iam/role:Role")) != in_azure
-        assert ("recorder" in clouds.of("azure-native:managedidentity:UserAssignedIdentity")) == in_azure
-        assert (identity(recorder.ADDON) in clouds.of("kubernetes:core/v1:ConfigMap")) == in_azure
+        assert "recorder" in clouds.of("azure-native:managedidentity:UserAssignedIdentity")
+        rights = clouds.of("azure-native:authorization:RoleAssignment")
+        assert "recorder-looks" in rights
+        assert (f"recorder-{SOUTH}" in rights) == in_azure
+        assert identity(recorder.ADDON) in clouds.of("kubernetes:core/v1:ConfigMap")
     assert south.of("kubernetes:core/v1:ConfigMap")[identity(recorder.ADDON)]["data"] == {CLIENT_ID: "the-client"}
 
 
