@@ -52,7 +52,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AutoscalerIdentity", name, None, opts)
-        fleet, cluster, child = args["fleet"], args["cluster"], pulumi.ResourceOptions(parent=self)
+        fleet, cluster = args["fleet"], args["cluster"]
         identity = _identity(
             self,
             "autoscaler",
@@ -63,7 +63,18 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             federation=role.federation(fleet, cluster),
             credential="autoscaler",
         )
-        definitions = {kind: self._definition(fleet, cluster, kind, child) for kind in role.ROLES}
+        definitions = {
+            kind: _definition(
+                self,
+                f"may-{kind}",
+                args,
+                number=role.role_id(fleet, cluster, kind),
+                name=f"{owners.of_cluster(fleet, cluster).name('autoscaler', 400)} {kind}",
+                description=f"The autoscaler of {cluster} may {role.WHY[kind]}",
+                actions=role.ROLES[kind],
+            )
+            for kind in role.ROLES
+        }
         for grant in role.grants(fleet, cluster):
             # By its name, which policies can tell before it is made.
             named, what = role.definition_id(fleet, cluster, grant.role), role.assignment_id(fleet, cluster, grant)
@@ -71,23 +82,6 @@ class AutoscalerIdentity(pulumi.ComponentResource):
             assigned(title, Assignment(what, named, grant.scope), identity, self, definitions[grant.role])
         self.client_id = identity.client_id
         self.register_outputs({})
-
-    def _definition(
-        self, fleet: Fleet, cluster: str, kind: str, child: pulumi.ResourceOptions
-    ) -> azure.authorization.RoleDefinition:
-        scope = role.subscription(fleet)
-        return azure.authorization.RoleDefinition(
-            f"may-{kind}",
-            role_definition_id=role.role_id(fleet, cluster, kind),
-            # Unique in the tenant, which may have several subscriptions with a fleet of that name.
-            role_name=f"{owners.of_cluster(fleet, cluster).name('autoscaler', 400)} {kind} {scope.rpartition('/')[2]}",
-            role_type="CustomRole",
-            description=f"The autoscaler of {cluster} may {role.WHY[kind]}",
-            scope=scope,
-            assignable_scopes=[scope],
-            permissions=[{"actions": role.ROLES[kind], "not_actions": []}],
-            opts=child,
-        )
 
 
 class RecorderIdentity(pulumi.ComponentResource):
@@ -116,21 +110,44 @@ class RecorderIdentity(pulumi.ComponentResource):
 
     def _looks(self, fleet: Fleet, cluster: str, identity: azure.managedidentity.UserAssignedIdentity) -> None:
         scope, number = subscription(fleet), recorder_role.role_id(fleet, cluster)
-        definition = azure.authorization.RoleDefinition(
+        definition = _definition(
+            self,
             "may-look",
-            role_definition_id=number,
-            # Unique in the tenant, which may have several subscriptions with a fleet of that name.
-            role_name=f"{owners.of_cluster(fleet, cluster).name('recorder', 400)} {scope.rpartition('/')[2]}",
-            role_type="CustomRole",
+            {"fleet": fleet, "cluster": cluster},
+            number=number,
+            name=owners.of_cluster(fleet, cluster).name("recorder", 400),
             description=f"The recorder of {cluster} may read who ended a machine",
-            scope=scope,
-            assignable_scopes=[scope],
-            permissions=[{"actions": recorder_role.LOOKS, "not_actions": []}],
-            opts=pulumi.ResourceOptions(parent=self),
+            actions=recorder_role.LOOKS,
         )
         what = recorder_role.assignment_id(fleet, cluster)
         # By its name, which policies can tell before it is made.
         assigned("recorder-looks", Assignment(what, ids.role(fleet, number), scope), identity, self, definition)
+
+
+def _definition(
+    parent: pulumi.Resource,
+    title: str,
+    args: IdentityArgs,
+    *,
+    number: str,
+    name: str,
+    description: str,
+    actions: list[str],
+) -> azure.authorization.RoleDefinition:
+    """A role of the stack's own in the fleet's subscription."""
+    scope = subscription(args["fleet"])
+    return azure.authorization.RoleDefinition(
+        title,
+        role_definition_id=number,
+        # Unique in the tenant, which may have several subscriptions with a fleet of that name.
+        role_name=f"{name} {scope.rpartition('/')[2]}",
+        role_type="CustomRole",
+        description=description,
+        scope=scope,
+        assignable_scopes=[scope],
+        permissions=[{"actions": actions, "not_actions": []}],
+        opts=pulumi.ResourceOptions(parent=parent),
+    )
 
 
 def _identity(
