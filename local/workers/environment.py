@@ -4,7 +4,7 @@ import re
 import socket
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from local.machines.commands import PATH
@@ -42,8 +42,16 @@ def words(container: Mapping[str, Any], known: Mapping[str, str]) -> list[str]:
     return [expand(word, known) for word in (*container["command"], *(container.get("args") or ()))]
 
 
-def fields(pod: Mapping[str, Any], address: str) -> dict[str, str]:
-    """What fieldRefs may name; `address` is the node's, which pods share."""
+class Place(NamedTuple):
+    """Where a pod is: its node's address and its own, and the API's URL."""
+
+    host: str = ""
+    own: str = ""
+    server: str = ""
+
+
+def fields(pod: Mapping[str, Any], place: Place) -> dict[str, str]:
+    """What fieldRefs may name."""
     meta, spec = pod["metadata"], pod["spec"]
     return {
         "metadata.name": meta["name"],
@@ -51,31 +59,32 @@ def fields(pod: Mapping[str, Any], address: str) -> dict[str, str]:
         "metadata.uid": meta["uid"],
         "spec.nodeName": spec["nodeName"],
         "spec.serviceAccountName": spec.get("serviceAccountName", ""),
-        **dict.fromkeys(("status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"), address),
+        **dict.fromkeys(("status.hostIP", "status.hostIPs"), place.host),
+        **dict.fromkeys(("status.podIP", "status.podIPs"), place.own),
     }
 
 
-def field(pod: Mapping[str, Any], path: str, address: str) -> str:
+def field(pod: Mapping[str, Any], path: str, place: Place) -> str:
     """One of them, or an annotation or label, which is empty where the pod has none of that name."""
     if noted := NOTED.fullmatch(path):
         return str((pod["metadata"].get(noted[1]) or {}).get(noted[2], ""))
-    return fields(pod, address)[path]
+    return fields(pod, place)[path]
 
 
 def known_variables(
-    pod: Mapping[str, Any], container: Mapping[str, Any], address: str, server: str, lookup: Lookup
+    pod: Mapping[str, Any], container: Mapping[str, Any], place: Place, lookup: Lookup
 ) -> dict[str, str]:
     """What Kubernetes gives it, which `$(NAME)` may name. `lookup` gives the data of a ConfigMap or Secret, or None.
 
     Raises Lacking.
     """
-    found = service(server)
+    found = service(place.server)
     for source in container.get("envFrom") or []:
         found |= whole(source, lookup)
     for one in container.get("env") or []:
         if not one.get("valueFrom"):
             found[one["name"]] = expand(one.get("value", ""), found)
-        elif (value := taken(pod, one["valueFrom"], address, lookup)) is not None:
+        elif (value := taken(pod, one["valueFrom"], place, lookup)) is not None:
             found[one["name"]] = value
     return found
 
@@ -101,9 +110,9 @@ def host_name(pod: Mapping[str, Any]) -> str | None:
     return str(pod["spec"].get("hostname") or pod["metadata"]["name"])[:MOST_HOST_NAME].rstrip("-.")
 
 
-def taken(pod: Mapping[str, Any], source: Mapping[str, Any], address: str, lookup: Lookup) -> str | None:
+def taken(pod: Mapping[str, Any], source: Mapping[str, Any], place: Place, lookup: Lookup) -> str | None:
     if "fieldRef" in source:
-        return field(pod, source["fieldRef"]["fieldPath"], address)
+        return field(pod, source["fieldRef"]["fieldPath"], place)
     ((kind, ref),) = source.items()
     plural = {"configMapKeyRef": "configmaps", "secretKeyRef": "secrets"}[kind]
     data = lookup(plural, ref["name"])
@@ -127,5 +136,5 @@ def whole(source: Mapping[str, Any], lookup: Lookup) -> dict[str, str]:
 
 def service(server: str) -> dict[str, str]:
     """Where the API is, by the kubelet's own way: no kube-proxy would lead there by the service's address."""
-    place = urlsplit(server)
-    return {"KUBERNETES_SERVICE_HOST": place.hostname or "", "KUBERNETES_SERVICE_PORT": str(place.port or 443)}
+    url = urlsplit(server)
+    return {"KUBERNETES_SERVICE_HOST": url.hostname or "", "KUBERNETES_SERVICE_PORT": str(url.port or 443)}

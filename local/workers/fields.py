@@ -37,7 +37,7 @@ ELSEWHERE = Moot("the scheduler and the API server use it, not the kubelet")
 NO_CGROUPS = Moot("local machines have no cgroups of their own")
 NO_SANDBOX = Moot("a local machine's kernel is the laptop's: it confines by user and by read-only mounts alone")
 NO_REGISTRY = Moot("no image is fetched")
-ONE_NETWORK = Moot("all pods of a local machine have its network")
+ONE_NAMESPACE = Moot("what a machine mounts later, its pods see when they are started anew")
 NO_PROXY = Moot("there is no kube-proxy, so no service is announced but the API's own")
 # None: the kubelet lives by it.
 HEARD = None
@@ -93,7 +93,7 @@ CONTAINER = {
             "configMapRef": {"name": HEARD, "optional": HEARD},
         }
     ),
-    "volumeMounts": Each({"name": HEARD, "mountPath": HEARD, "readOnly": HEARD}),
+    "volumeMounts": Each({"name": HEARD, "mountPath": HEARD, "readOnly": HEARD, "mountPropagation": ONE_NAMESPACE}),
     **dict.fromkeys(("livenessProbe", "readinessProbe", "startupProbe"), PROBE),
     "securityContext": {
         **ACCOUNT,
@@ -111,8 +111,9 @@ CONTAINER = {
     "terminationMessagePolicy": HEARD,
 }
 CONFIG_MAP = {"name": HEARD, "items": ITEMS, "optional": HEARD}
+DOWNWARD_PATH = Only(FIELD_PATHS[:3], environment.NOTED, FIELD_PATH.forms)
 DOWNWARD = {
-    "items": Each({"path": HEARD, "mode": HEARD, "fieldRef": {"apiVersion": HEARD, "fieldPath": Only(FIELD_PATHS[:3])}})
+    "items": Each({"path": HEARD, "mode": HEARD, "fieldRef": {"apiVersion": HEARD, "fieldPath": DOWNWARD_PATH}})
 }
 VOLUME = {
     "name": HEARD,
@@ -123,6 +124,7 @@ VOLUME = {
         # Of memory it is honoured.
         "sizeLimit": HEARD,
     },
+    "hostPath": {"path": HEARD, "type": Only(("", "Directory", "DirectoryOrCreate"))},
     "persistentVolumeClaim": {"claimName": HEARD, "readOnly": HEARD},
     "projected": {
         "defaultMode": HEARD,
@@ -168,7 +170,9 @@ POD = {
     ),
     "dnsPolicy": Moot("names are those of the machine's own hosts file"),
     "enableServiceLinks": NO_PROXY,
-    "hostNetwork": ONE_NETWORK,
+    "hostNetwork": HEARD,
+    "hostPID": Moot("containers have processes of their own here"),
+    "runtimeClassName": Moot("a local machine's devices are played, and nobody is kept from them"),
     "imagePullSecrets": NO_REGISTRY,
     "resources": NO_CGROUPS,
 }
@@ -211,4 +215,4 @@ def of_container(container: dict[str, Any]) -> Iterator[str]:
             yield f"container {name}: its {place} must be given: no image is fetched, so nobody knows the image's own"
     for port in container.get("ports") or []:
         if port.get("hostPort", port["containerPort"]) != port["containerPort"]:
-            yield f"container {name}: a hostPort must be its containerPort: it has the machine's network"
+            yield f"container {name}: a hostPort must be its containerPort: it is in the machine's network namespace"

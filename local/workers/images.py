@@ -15,6 +15,8 @@ from local.machines.root import REPOSITORY
 
 # This program's interpreter, with the packages that services need beside it.
 PYTHON = sys.executable
+PLAYED = REPOSITORY / "local/workers/played"
+LIBRARIES = PLAYED / "libraries"
 HINT = "`make setup` builds it, and machines get it when they start"
 # Of pods that do an experiment's work; its value is the run's name.
 RUN_LABEL = "landbridge.dev/run"
@@ -33,23 +35,28 @@ class Image(NamedTuple):
     environment: Mapping[str, str] = {}
 
 
+# Of our own services, and of what stands for a program that can't be built.
+SERVICES = {
+    # An interpreter finds its packages by the name that it was called by.
+    "PATH": OWN_PATH,
+    # Libraries of drivers that no local machine has come first.
+    "PYTHONPATH": f"{LIBRARIES}:{REPOSITORY}",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 IMAGES = {
     "registry.k8s.io/autoscaling/cluster-autoscaler": Image(
         dict.fromkeys(("./cluster-autoscaler", "/cluster-autoscaler"), "cluster-autoscaler")
     ),
     "registry.k8s.io/kueue/kueue": Image({"/manager": "kueue"}),
     "registry.k8s.io/jobset/jobset": Image({"/manager": "jobset"}),
+    "quay.io/prometheus/prometheus": Image({"/bin/prometheus": "prometheus", "/bin/promtool": "promtool"}),
+    "quay.io/prometheus/alertmanager": Image({"/bin/alertmanager": "alertmanager"}),
+    "quay.io/prometheus/node-exporter": Image({"/bin/node_exporter": "node_exporter"}),
+    "registry.k8s.io/kube-state-metrics/kube-state-metrics": Image({"/kube-state-metrics": "kube-state-metrics"}),
     # Its own shell finds the machine's valkey-server: see supervisor/programs.py.
     "docker.io/valkey/valkey": Image({"sh": "sh", "valkey-server": "valkey-server"}),
-    "localhost/landbridge-services": Image(
-        {"python3": PYTHON},
-        {
-            # An interpreter finds its packages by the name that it was called by.
-            "PATH": OWN_PATH,
-            "PYTHONPATH": str(REPOSITORY),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
-    ),
+    "nvcr.io/nvidia/k8s/dcgm-exporter": Image({"dcgm-exporter": str(PLAYED / "dcgm-exporter")}, SERVICES),
+    "localhost/landbridge-services": Image({"python3": PYTHON}, SERVICES),
 }
 
 

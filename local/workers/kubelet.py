@@ -3,9 +3,12 @@
 It takes the real one's flags and configuration as pools' bundles give them, and has no right that the real one lacks.
 """
 
+import contextlib
 import http.client
+import os
 import signal
 import socket
+import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -19,7 +22,9 @@ from .api_proxy import ApiProxy
 from .background import FIRST_PAUSE, background, leave, persist
 from .callers import Callers
 from .certificates import CLIENT, Denied, Store, private, serving
+from .gpus import Held
 from .lease import Lease
+from .overlay import Overlay
 from .pods import Pods
 from .unit import notify, say
 
@@ -51,30 +56,41 @@ class Kubelet:
         self.name = given.hostname_override
         self.client = Store(given.cert_dir, self.name, CLIENT)
         self.server = Store(given.cert_dir, self.name, serving(self.name, given.node_ip))
+        self.player: subprocess.Popen[bytes] | None = None
 
     def run(self) -> None:
-        """Until it is told to end, or kwok does. Raises OSError, Denied, SystemExit."""
+        """Until it is told to end, or kwok does. Raises OSError, Denied."""
+        # At once: its containers get the same signal, and it would tell of their ends as of their own.
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda *_: sys.exit(0))
+            signal.signal(number, lambda *_: self.end())
         answers(self.config.runtime)
         api = self.connect()
         # Before it is registered, which may take longer than this certificate lives.
         background(lambda: self.rotate(api))
         made = persist(lambda: self.registered(api))
         background(Lease(api, made, self.config.lease_seconds).run)
-        plugged = [devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)]
+        plugged: list[devices.Advertised | Held] = [
+            devices.Advertised(api, self.name, one) for one in devices.of(self.hardware)
+        ]
+        if self.hardware.gpus:
+            plugged.append(Held(self.name, self.hardware.gpus, hardware.FILE.parent))
         folder, domain = self.flags.cert_dir.with_name("pods"), self.config.domain
-        place = report.Node(api, self.name, self.flags.node_ip, folder, LOGS, domain)
+        overlay = Overlay(api, self.name, self.flags.node_ip)
+        place = report.Node(api, self.name, self.flags.node_ip, folder, LOGS, domain, overlay)
         pods = Pods(place, plugged)
         background(pods.run)
         background(lambda: self.serve(api, pods))
-        player = kwok.start(ApiProxy(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
-        try:
-            notify("READY=1")
-            raise OSError(f"kwok ended with status {player.wait()}")
-        finally:
-            player.kill()
-            player.wait()
+        self.player = kwok.start(ApiProxy(api, self.name).address, self.name, self.flags.node_ip, self.flags.cert_dir)
+        notify("READY=1")
+        raise OSError(f"kwok ended with status {self.player.wait()}")
+
+    def end(self) -> NoReturn:
+        if self.player:
+            self.player.kill()
+            # Not its own wait(): the signal came inside of that, and it would wait for itself.
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(self.player.pid, 0)
+        leave(0)
 
     def connect(self) -> Kube:
         """By the certificate that is there, or else by a new one. Raises Denied."""

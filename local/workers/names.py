@@ -7,7 +7,6 @@ node; a kubelet may have the token of each pod of its node, and hands it to that
 
 import os
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,10 +22,9 @@ from .unit import say
 HOSTS = Path("/etc/hosts")
 SLICES, SERVICE_LABEL = "/apis/discovery.k8s.io/v1/namespaces/{}/endpointslices", "kubernetes.io/service-name"
 # The add-on's: components/addons/kube_proxy.py.
-PROXY, PROXY_SPACE = "kube-proxy", "kube-system"
+PROXY = "kube-proxy"
 # A node that is new has its kube-proxy soon.
 AGAIN_SECONDS, MOST_AGAIN_SECONDS = 2.0, 30.0
-NO_TOKEN = tokens.Token("", 0.0)
 # A thread hears within this time that its pod has gone.
 WATCH_SECONDS = 60
 
@@ -77,9 +75,9 @@ def write(file: Path, text: str) -> None:
         os.close(descriptor)
 
 
-def of_run(node: Node, pod: Json, file: Path) -> "Names | None":
-    """Other pods have the machine's own names."""
-    return Names(node, pod, file) if images.of_run(pod) else None
+def of_pod(node: Node, pod: Json, file: Path) -> "Names | None":
+    """Of a run's, and of those that a headless Service names. Other pods have the machine's own names."""
+    return Names(node, pod, file) if images.of_run(pod) or pod["spec"].get("subdomain") else None
 
 
 class Names:
@@ -90,12 +88,13 @@ class Names:
         self.title = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
         self.subdomain: str = pod["spec"].get("subdomain") or ""
         self.through = threading.Event()
-        self.token, self.reported = NO_TOKEN, ""
-        # With the right of this node's kube-proxy.
-        self.as_proxy = Kube(node.api.server, node.api.authority, token=self.current)
+        self.address = self.reported = ""
+        self.proxy = tokens.Borrowed(node.api, node.name, PROXY)
+        self.as_proxy = Kube(node.api.server, node.api.authority, token=self.proxy.current)
 
-    def lay(self) -> None:
-        """Raises OSError."""
+    def lay(self, address: str) -> None:
+        """`address` is the pod's. Raises OSError."""
+        self.address = address
         self.file.parent.mkdir(parents=True, exist_ok=True)
         self.file.touch(0o644)
         self.update(())
@@ -109,7 +108,7 @@ class Names:
         where = self.pod["metadata"]["namespace"], self.node.domain
         theirs = peers(slices, self.subdomain, *where) if self.subdomain else []
         machine = HOSTS.read_text() if HOSTS.exists() else ""
-        write(self.file, "".join([machine, *own(self.pod, self.node.address, self.node.domain), *theirs]))
+        write(self.file, "".join([machine, *own(self.pod, self.address, self.node.domain), *theirs]))
 
     def follow(self) -> None:
         pause = AGAIN_SECONDS
@@ -122,7 +121,7 @@ class Names:
                     pause, self.reported = AGAIN_SECONDS, ""
             except (OSError, Answer) as error:
                 # It may have been bound to a pod that has gone.
-                self.token = NO_TOKEN
+                self.proxy.forget()
                 if not self.through.is_set() and str(error) != self.reported:
                     say(f"pod {self.title}: the names of its peers stay as they are: {error}")
                 self.reported = str(error)
@@ -141,17 +140,3 @@ class Names:
             if kind == "DELETED":
                 del slices[thing["metadata"]["name"]]
             yield slices.values()
-
-    def current(self) -> str:
-        """Raises OSError, Answer."""
-        if time.time() >= self.token.renewal:
-            self.token = tokens.request(self.node.api, self.proxy())
-        return self.token.text
-
-    def proxy(self) -> Json:
-        """The pod of this node that may see all slices. Raises OSError, Answer."""
-        query = urlencode({"fieldSelector": f"spec.nodeName={self.node.name}"})
-        for pod in self.node.api.ask("GET", f"/api/v1/namespaces/{PROXY_SPACE}/pods?{query}")["items"]:
-            if pod["spec"].get("serviceAccountName") == PROXY and "deletionTimestamp" not in pod["metadata"]:
-                return dict(pod)
-        raise OSError(f"no pod of {PROXY_SPACE}/{PROXY} is on this node, whose right it takes to know them")

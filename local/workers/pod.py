@@ -14,7 +14,7 @@ from kube_http import Answer
 from . import container_logs, fields, images, names
 from .background import vital
 from .containers import Broken, NotRunning, Running, last_words
-from .environment import Lacking
+from .environment import Lacking, Place
 from .pod_container import INIT, MAIN, SIDECAR, PodContainer, pod_containers
 from .pod_events import PodEvents
 from .probes import KINDS, Prober, Verdict
@@ -24,7 +24,7 @@ from .unit import say
 from .volumes import Volumes, drop
 
 Json = dict[str, Any]
-RETRY_SECONDS, NO_PROGRAM_SECONDS = 2.0, 30.0
+RETRY_SECONDS, NO_PROGRAM_SECONDS, ADDRESS_SECONDS = 2.0, 30.0, 0.2
 # What the API server fills in where a pod says nothing.
 GRACE_SECONDS = 30
 # The real kubelet's words.
@@ -41,11 +41,12 @@ class Life:
         self.folder = node.folder / pod["metadata"]["uid"]
         self.logs = node.logs / f"{self.title.replace('/', '_')}_{pod['metadata']['uid']}"
         self.volumes = Volumes(node.api, pod, self.folder / "volumes")
-        self.names = names.of_run(node, pod, self.folder / "hosts")
+        self.names = names.of_pod(node, pod, self.folder / "hosts")
         self.containers = pod_containers(pod)
         self.probers: dict[str, list[Prober]] = {}
         self.complete = self.api.closed
         self.initialized = False
+        self.address = ""
         self.laid, self.trouble, self.problems = False, "", [] if self.complete else fields.refusals(pod)
         # By the monotonic clock; `turned` is the last time that everything was looked at.
         self.retry_at = self.kill_at = self.turned = 0.0
@@ -143,7 +144,7 @@ class Life:
         if lacking := images.missing(self.pod):
             self.without_programs(lacking, now)
             return
-        if not self.laid and not self.lay(now):
+        if not self.laid and not (self.placed(now) and self.lay(now)):
             return
         mains = [one for one in self.containers if one.kind == MAIN]
         self.initialized = self.initialized or self.initialize(now)
@@ -178,11 +179,19 @@ class Life:
                 if not self.api.sent:
                     say(f"pod {self.title}: container {container.name} waits: {lacking[container.name]}")
 
+    def placed(self, now: float) -> bool:
+        """Whether it has an address, which it keeps."""
+        if not self.address:
+            self.address = self.node.overlay.of(self.pod) or ""
+        if not self.address:
+            self.retry_at = now + ADDRESS_SECONDS
+        return bool(self.address)
+
     def lay(self, now: float) -> bool:
         try:
             self.volumes.lay()
             if self.names:
-                self.names.lay()
+                self.names.lay(self.address)
         except (OSError, ValueError, Answer, Lacking) as error:
             self.trouble = f"its volumes: {error}"
             self.events.warn("FailedMount", f"Unable to attach or mount volumes: {error}")
@@ -209,8 +218,9 @@ class Life:
             return None
         log = self.log(container)
         try:
-            place, hosts = (self.node.address, self.node.api.server), self.names.file if self.names else None
-            made = become(self.pod, container.container, *place, self.volumes, hosts)
+            hosts = self.names.file if self.names else None
+            place = Place(self.node.address, self.address, self.node.api.server)
+            made = become(self.pod, container.container, place, self.volumes, hosts)
             for remark in made.remarks:
                 say(f"pod {self.title}: {container.name}: {remark}")
             container.begin(Running(made.become, log, self.on_end), now)
@@ -242,7 +252,7 @@ class Life:
         for kind in kinds:
             if container.running and kind in container.container:
                 made = Prober(
-                    kind, container.container, container.running, self.node.address, container.begun, self.on_probe
+                    kind, container.container, container.running, self.address, container.begun, self.on_probe
                 )
                 self.probers.setdefault(container.name, []).append(made)
 
@@ -363,4 +373,4 @@ class Life:
     def send(self) -> None:
         """Raises OSError, Answer."""
         ended = self.stopping and not any(one.running for one in self.containers)
-        self.api.send(self.containers, laid=self.laid, ended=ended, trouble=self.trouble)
+        self.api.send(self.containers, laid=self.laid, ended=ended, trouble=self.trouble, own=self.address)

@@ -9,6 +9,7 @@ from . import background, containers, images, volumes
 from .container_logs import Log, NoLog, Wanted
 from .containers import NotRunning
 from .devices import Advertised
+from .gpus import Held
 from .pod import Life
 from .pod_container import PodContainer
 from .report import Node
@@ -20,7 +21,7 @@ PLAYED = "is only simulated on this machine: nothing runs"
 
 
 class Pods:
-    def __init__(self, node: Node, devices: Sequence[Advertised] = ()) -> None:
+    def __init__(self, node: Node, devices: Sequence[Advertised | Held] = ()) -> None:
         self.node, self.devices = node, devices
         self.lives: dict[str, Life] = {}
         self.tidy = False

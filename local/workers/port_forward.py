@@ -14,7 +14,7 @@ from .spdy_headers import Packer
 from .websocket import PROTOCOL_ERROR
 
 PROTOCOLS = ("SPDY/3.1+portforward.k8s.io",)
-# A pod's network is its machine's; there, as in a pod, only what listens on one of these is reached.
+# A pod is in its machine's network namespace, where, as in one of its own, only what listens here is reached.
 HOSTS = ("127.0.0.1", "::1")
 CONNECT_SECONDS = 5.0
 # Of a stream's headers.

@@ -54,10 +54,10 @@ def can_be_written(volume: Json) -> bool:
     return "emptyDir" in volume or (CLAIM in volume and not volume[CLAIM].get("readOnly"))
 
 
-def become(pod: Json, container: Json, address: str, server: str, volumes: Volumes, hosts: Path | None = None) -> Made:
+def become(pod: Json, container: Json, place: environment.Place, volumes: Volumes, hosts: Path | None = None) -> Made:
     """`hosts` is a file of its names. Raises environment.Lacking, and what `volumes.lookup` raises."""
     image, who = container["image"], account(pod, container)
-    variables = environment.known_variables(pod, container, address, server, volumes.lookup)
+    variables = environment.known_variables(pod, container, place, volumes.lookup)
     words = environment.words(container, variables)
     program = images.program(image, container["command"][0])
     if program is None:

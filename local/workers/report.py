@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from kube_http import STRATEGIC, Kube
 
 from . import status
+from .overlay import Overlay
 from .pod_container import PodContainer, stamp
 
 Json = dict[str, Any]
@@ -23,6 +24,7 @@ class Node(NamedTuple):
     folder: Path
     logs: Path
     domain: str
+    overlay: Overlay
 
 
 class Report:
@@ -57,8 +59,8 @@ class Report:
         if self.sent and status.overwritten(self.sent, self.stored):
             self.sent = {}
 
-    def send(self, containers: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str) -> None:
-        """Raises OSError, Answer."""
+    def send(self, containers: Sequence[PodContainer], *, laid: bool, ended: bool, trouble: str, own: str) -> None:
+        """`own` is its address. Raises OSError, Answer."""
         if self.closed:
             return
         made = status.status(
@@ -69,6 +71,7 @@ class Report:
             trouble=trouble,
             verdict=self.verdict,
             address=self.node.address,
+            own=own,
             started=self.born,
             now=stamp(),
         )

@@ -77,10 +77,14 @@ def status(
     trouble: str,
     verdict: dict[str, str],
     address: str,
+    own: str,
     started: str,
     now: str,
 ) -> Json:
-    """What is patched into the pod's status, which was `stored` before. With a `verdict` it fails, however it ends."""
+    """What is patched into the pod's status, which was `stored` before. With a `verdict` it fails, however it ends.
+
+    `address` is its node's, and `own` its own once it is `laid`.
+    """
     how = "Failed" if verdict and stopping else phase(containers, stopping=stopping)
     found = conditions(containers, laid=laid, now_phase=how, trouble=trouble)
     mine: Json = {
@@ -94,7 +98,8 @@ def status(
     if verdict and stopping:
         mine |= verdict
     if laid:
-        mine |= {"podIP": address, "podIPs": [{"ip": address}]}
+        # The API merges lists: after a kubelet's restart there may be another one.
+        mine |= {"podIP": own, "podIPs": [{"$patch": "replace"}, {"ip": own}]}
     if before := [one.status() for one in containers if one.kind != MAIN]:
         mine["initContainerStatuses"] = before
     return mine

@@ -22,7 +22,7 @@ from .unit import say
 MODE, TOKEN_MODE = 0o644, 0o600
 # The real one's own pace is about a minute, too.
 REFRESH_SECONDS = 45.0
-CLAIM = "persistentVolumeClaim"
+CLAIM, HOST = "persistentVolumeClaim", "hostPath"
 KINDS = {"configMap": ("configmaps", "name"), "secret": ("secrets", "secretName")}
 
 
@@ -34,8 +34,17 @@ class Volumes:
         self.wanted: list[Json] = pod["spec"].get("volumes") or []
         self.shared: dict[str, Path] = {}
         self.tokens: dict[tuple[str, str], tokens.Token] = {}
+        self.noted = any(environment.NOTED.fullmatch(path) for path in self.downward())
+        self.laid = False
         self.through = threading.Event()
         self.follower: threading.Thread | None = None
+
+    def downward(self) -> Iterator[str]:
+        """Fields of the pod that its files have."""
+        for volume in self.wanted:
+            for source in (volume.get("projected") or {}).get("sources") or []:
+                for item in (source.get("downwardAPI") or {}).get("items") or []:
+                    yield item["fieldRef"]["fieldPath"]
 
     def of(self, name: str) -> Path:
         return self.shared.get(name, self.folder / name)
@@ -45,6 +54,8 @@ class Volumes:
         for volume in self.wanted:
             if "emptyDir" in volume:
                 self.empty(self.of(volume["name"]), volume["emptyDir"] or {})
+            elif HOST in volume:
+                self.shared[volume["name"]] = on_host(volume[HOST])
             elif CLAIM in volume:
                 space, claim = self.pod["metadata"]["namespace"], volume[CLAIM]["claimName"]
                 self.shared[volume["name"]] = shares.folder(self.api, space, claim)
@@ -52,8 +63,13 @@ class Volumes:
 
     def refresh(self) -> list[str]:
         """Brings the files up to date; the names of volumes that changed. Raises as `lay` does."""
+        if self.laid and self.noted:
+            # Annotations and labels may have changed.
+            meta = self.pod["metadata"]
+            self.pod = self.api.ask("GET", f"/api/v1/namespaces/{meta['namespace']}/pods/{quote(meta['name'])}")
+        self.laid = True
         owner = self.owner()
-        filled = [one for one in self.wanted if not {"emptyDir", CLAIM} & set(one)]
+        filled = [one for one in self.wanted if not {"emptyDir", CLAIM, HOST} & set(one)]
         return [
             one["name"] for one in filled if payload.write(self.of(one["name"]), dict(self.files(one, owner)), owner)
         ]
@@ -120,9 +136,8 @@ class Volumes:
         if kind == "serviceAccountToken":
             yield projection["path"], File(self.token(projection), token_mode)
         elif kind == "downwardAPI":
-            own = environment.fields(self.pod, "")
             for item in projection.get("items") or []:
-                content = own[item["fieldRef"]["fieldPath"]].encode()
+                content = environment.field(self.pod, item["fieldRef"]["fieldPath"], environment.Place()).encode()
                 yield item["path"], File(content, item.get("mode") or mode)
         else:
             yield from self.data(KINDS[kind][0], "name", projection, mode)
@@ -172,6 +187,16 @@ class Volumes:
             life_seconds = projection.get("expirationSeconds", tokens.LIFE_SECONDS)
             token = self.tokens[which] = tokens.request(self.api, self.pod, audiences, life_seconds)
         return token.text.encode()
+
+
+def on_host(source: Json) -> Path:
+    """A folder of the machine's own. Raises OSError, Lacking."""
+    place = Path(source["path"])
+    if source.get("type") != "Directory":
+        place.mkdir(parents=True, exist_ok=True)
+    if not place.is_dir():
+        raise environment.Lacking(f"hostPath type check failed: {place} is not a directory")
+    return place
 
 
 def drop(folder: Path) -> None:

@@ -9,9 +9,9 @@ TALKER = 'trap "echo stop-{n} >> /tmp/t/log; exit" TERM; echo start-{n} >> /tmp/
 
 
 def talker(name: str, unit: str = "") -> str:
-    return service(
-        shell(TALKER.format(n=name)), "ExecStartPost=/bin/sleep 0.1", unit=unit, install="WantedBy=landbridge.target"
-    )
+    # Started once it has said so, however slow the machine is.
+    said = f"ExecStartPost=/bin/sh -c 'until grep -qs start-{name} /tmp/t/log; do sleep 0.02; done'"
+    return service(shell(TALKER.format(n=name)), said, unit=unit, install="WantedBy=landbridge.target")
 
 
 CHAIN = {
@@ -24,8 +24,9 @@ CHAIN = {
 def test_stops_run_in_reverse_order_and_restarts_take_dependents_along(box: Box) -> None:
     box.load(CHAIN)
     said = box.sh(
-        "systemctl start landbridge.target; cat /tmp/t/log; rm /tmp/t/log; systemctl restart b; cat /tmp/t/log; "
-        "rm /tmp/t/log; systemctl stop c; cat /tmp/t/log; systemctl is-active a b c"
+        "systemctl start landbridge.target; cat /tmp/t/log; rm /tmp/t/log; systemctl restart b; "
+        # It comes back for all who stand on it, but is waited for alone.
+        "wait_for 'grep -q start-a /tmp/t/log'; cat /tmp/t/log; rm /tmp/t/log; systemctl stop c; cat /tmp/t/log; systemctl is-active a b c"
     )
     started, restarted = "start-c start-b start-a", "stop-a stop-b start-b start-a"
     assert said.out.split() == f"{started} {restarted} stop-a stop-b stop-c inactive inactive inactive".split()
@@ -77,7 +78,8 @@ def test_orphans_are_reaped_and_end_with_their_unit(box: Box) -> None:
     script = '(sleep 1111 & setsid sleep 2222 & sh -c "sleep 0.01" & ) ; exec sleep 3333'
     box.load({"a.service": service(shell(script))})
     said = box.sh(
-        "systemctl start a; wait_for '[ $(pgrep -fc ^sleep.....) = 3 ]'; pgrep -fc '^sleep .{4}'; systemctl stop a; pgrep -fc '^sleep'; ps -eo stat | grep -c Z"
+        "systemctl start a; wait_for '[ $(pgrep -fc ^sleep.....) = 3 ]'; pgrep -fc '^sleep .{4}'; systemctl stop a; "
+        "pgrep -fc '^sleep'; wait_for '! ps -eo stat | grep -q Z'; ps -eo stat | grep -c Z"
     )
     assert said.out.split() == ["3", "0", "0"]
 

@@ -3,13 +3,14 @@
 They are hosts of a site, which join by their enrolments' tokens.
 """
 
+import ipaddress
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from components.addons import kube_proxy
-from components.addons.spec import addons_spec
+from components.addons import flannel, kube_proxy
+from components.addons.spec import AddOnsSpec, addons_spec
 from components.pools.bundle import bundle
 from fleet.world import current
 from local.workers import hardware, shares
@@ -21,7 +22,8 @@ from tests.local.machines.host import Box, Host
 from tests.local.workers.real_pods import DEFAULT
 from tests.local.workers.worker import spec
 
-API, SITE = "10.128.0.5", "lab"
+# In no range of pods: those are behind the overlay.
+API, SITE = "10.132.0.5", "lab"
 ADDRESSES = joining_bed.HOSTS
 # In the namespace: the bed of a cluster, where machines are.
 BED = f"""{joining_bed.AMONG_MACHINES}
@@ -99,6 +101,8 @@ def boot(host: Host, name: str, authority: str) -> Box:
         programs={"kwok": str((BIN / "kwok").resolve())},
         files=files,
     )
+    # Without it pods would wait for their network.
+    on_each(flannel.SITE, flannel.manifests, made)
     made.ctl("daemon-reload")
     made.ctl("start", "--no-block", "landbridge.target")
     return made
@@ -125,6 +129,11 @@ def retried(what: Any, seconds: float = 90) -> Any:
             raise OSError(error) from None
 
     return eventually(once, seconds)
+
+
+def of_pods(box: Box) -> str:
+    """The address that real pods of a machine have."""
+    return str(ipaddress.IPv4Network(asked(box, f"/api/v1/nodes/{node(box)}")["spec"]["podCIDR"])[-2])
 
 
 def status(box: Box, name: str) -> Any:
@@ -175,14 +184,18 @@ def applied(box: Box, *things: Any) -> None:
 
 
 def proxies(*boxes: Box) -> None:
-    """The add-on's kube-proxy on these machines, whose DaemonSet nobody schedules here."""
+    on_each(kube_proxy.ADDON, kube_proxy.manifests, *boxes)
+
+
+def on_each(addon: str, manifests: Callable[[AddOnsSpec], list[Any]], *boxes: Box) -> None:
+    """An add-on's pod on these machines, whose DaemonSet nobody schedules here."""
     world = current(ROOT / "fleet.yaml")
-    things = kube_proxy.manifests(addons_spec(world.fleet, world.plan, "main"))
-    (daemon,) = (one for one in things if one["kind"] == "DaemonSet")
-    applied(boxes[0], *(one for one in things if one is not daemon))
+    things = manifests(addons_spec(world.fleet, world.plan, "main"))
+    (daemon,) = (one for one in things if (one["kind"], one["metadata"]["name"]) == ("DaemonSet", addon))
+    applied(boxes[0], *(one for one in things if one["kind"] != "DaemonSet"))
     template = daemon["spec"]["template"]
     for box in boxes:
-        meta = {**template["metadata"], "name": f"{kube_proxy.ADDON}-{box.name}"}
+        meta = {**template["metadata"], "name": f"{addon}-{box.name}"}
         one = {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {**template["spec"], "nodeName": node(box)}}
         asked(box, "/api/v1/namespaces/kube-system/pods", "POST", one)
 

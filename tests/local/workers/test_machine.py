@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.workers.played import faults
 from tests.local.machines.host import Box
 from tests.local.workers import real_pods
 from tests.local.workers.machine_bed import (
@@ -16,6 +17,7 @@ from tests.local.workers.machine_bed import (
     conditions,
     gone,
     made,
+    of_pods,
     output,
     part,
     ready,
@@ -73,7 +75,7 @@ def whole(box: Box) -> Any:
 def test_a_pod_of_a_known_image_is_processes_and_one_beside_it_is_played(box: Box, whole: Any) -> None:
     told = whole["status"]
     assert told["phase"] == "Running"
-    assert told["podIP"] == told["hostIP"] == ADDRESS
+    assert (told["podIP"], told["hostIP"]) == (of_pods(box), ADDRESS)
     assert set(conditions(told).values()) == {"True"}
     assert part(told, "before")["state"]["terminated"]["reason"] == "Completed"
     assert part(told, "beside")["started"]
@@ -157,7 +159,7 @@ def test_a_pod_that_is_through_is_done_with_all_that_ran_beside_it(box: Box, who
 
 
 def test_what_is_not_honoured_is_said_and_so_is_a_program_that_is_not_there(box: Box, whole: Any) -> None:
-    disk = [{"name": "disk", "hostPath": {"path": "/"}}]
+    disk = [{"name": "disk", "hostPath": {"path": "/dev/null", "type": "CharDevice"}}]
     odd = pod(
         "odd", NODE, container("main", "print(1)", lifecycle={"preStop": {"sleep": {"seconds": 1}}}), volumes=disk
     )
@@ -177,7 +179,7 @@ def test_what_is_not_honoured_is_said_and_so_is_a_program_that_is_not_there(box:
         assert conditions(told)["Ready"] == "False"
         waits[name] = part(told, "main")["state"]["waiting"]
     assert waits["odd"]["reason"] == "CreateContainerConfigError"
-    assert "spec.volumes[disk].hostPath is not honoured" in waits["odd"]["message"]
+    assert "spec.volumes[disk].hostPath.type: 'CharDevice' is not honoured" in waits["odd"]["message"]
     assert "spec.containers[main].lifecycle is not honoured" in waits["odd"]["message"]
     assert waits["scaler"]["reason"] == "ErrImageNeverPull"
     assert "the program cluster-autoscaler is not on this machine: `make setup` builds it" in waits["scaler"]["message"]
@@ -214,10 +216,17 @@ def test_a_pod_waits_for_its_config_maps(box: Box, whole: Any) -> None:
 
 
 def test_a_kubelet_that_is_killed_takes_them_along_and_its_successor_starts_them_again(box: Box, whole: Any) -> None:
+    # As one that began before the machine's network of pods was up.
+    before = {"podIP": ADDRESS, "podIPs": [{"$patch": "replace"}, {"ip": ADDRESS}]}
+    patch = "application/strategic-merge-patch+json"
+    assert asked(box, f"{DEFAULT}/pods/whole/status", "PATCH", {"status": before}, patch)["status"]["podIP"] == ADDRESS
+    device = box.sh("ip -brief link show flannel.1").out
     assert box.sh("pkill -9 -f bin.k[u]belet").code == 0
     told = retried(lambda: (s := status(box, "whole")) and part(s, "main")["restartCount"] == 1 and s)
     retried(lambda: conditions(status(box, "whole"))["Ready"] == "True")
     assert part(told, "main")["lastState"]["terminated"]["exitCode"] == 137
+    assert status(box, "whole")["podIPs"] == [{"ip": of_pods(box)}]
+    assert box.sh("ip -brief link show flannel.1").out == device
     assert box.sh("pgrep -fc 'import boto3, local.workers.imag[e]s'").out == "1\n", "and no one twice"
 
 
@@ -236,3 +245,27 @@ def test_a_pod_that_is_deleted_ends_in_order_and_in_its_own_time(box: Box, whole
     # As a kubelet does, which tidies up after its pod has gone.
     retried(lambda: not (box.disk / "var/lib/kubelet/pods" / uid).exists())
     assert uid not in box.sh("cat /proc/mounts").out
+
+
+def test_the_exporter_of_gpu_metrics_reads_the_gpus_that_the_machine_plays(box: Box, whole: Any) -> None:
+    words = ["python3", "-m", "services.gpu_metrics", "--listen=:19400"]
+    exporter = {**container("exporter", ""), "command": words}
+    busy = container("busy", "import time; time.sleep(600)", resources={"limits": {"nvidia.com/gpu": "1"}})
+    made(box, pod("gpu-metrics", NODE, exporter, terminationGracePeriodSeconds=1))
+    made(box, pod("at-work", NODE, busy, terminationGracePeriodSeconds=1))
+    fetch = (
+        "python3 -c 'import urllib.request as r; print(r.urlopen(\"http://127.0.0.1:19400/metrics\").read().decode())'"
+    )
+
+    def told(line: str) -> str:
+        found = re.search(rf"^{line}.*$", box.sh(fetch).out, re.MULTILINE)
+        return found[0].rpartition(" ")[2] if found else ""
+
+    retried(lambda: told('DCGM_FI_DEV_GPU_UTIL{gpu="0"') == "100")
+    assert told('DCGM_FI_DEV_GPU_UTIL{gpu="1"') == "0"
+    faults.change(box.disk, 7, {"lost": True, "xids": [79]})
+    retried(lambda: told('DCGM_FI_DEV_XID_ERRORS{gpu="7"') == "79")
+    assert (told("landbridge_gpu_exporter_gpus"), told("landbridge_gpu_exporter_failing_gpus")) == ("8.0", "1.0")
+    for name in ("gpu-metrics", "at-work"):
+        asked(box, f"{DEFAULT}/pods/{name}", "DELETE")
+        retried(lambda name=name: gone(box, name))

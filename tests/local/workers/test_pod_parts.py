@@ -11,9 +11,10 @@ import pytest
 
 from local.supervisor import programs, supervisor
 from local.workers import api_proxy, environment, fields, images, payload, probes, status
+from local.workers.environment import Place
 from local.workers.payload import File, Owner
 from local.workers.pod_container import Backoff, PodContainer, pod_containers
-from local.workers.volumes import Volumes
+from local.workers.volumes import Volumes, on_host
 from tests.components.pools.joining_client import eventually
 from tests.local.workers.real_pods import IMAGE, container, pod, whole
 
@@ -54,9 +55,13 @@ def test_a_program_that_is_optional_is_no_missing_one(tmp_path: Path, monkeypatc
 def test_what_is_not_honoured_is_named() -> None:
     assert fields.refusals(whole("node")) == []
     for change, why in (
-        ({"hostPID": True}, ["spec.hostPID is not honoured"]),
-        ({"hostPID": False}, []),
-        ({"volumes": [{"name": "a", "hostPath": {"path": "/"}}]}, ["spec.volumes[a].hostPath is not honoured"]),
+        ({"hostIPC": True}, ["spec.hostIPC is not honoured"]),
+        ({"hostIPC": False}, []),
+        ({"volumes": [{"name": "a", "hostPath": {"path": "/"}}]}, []),
+        (
+            {"volumes": [{"name": "a", "hostPath": {"path": "/dev/null", "type": "CharDevice"}}]},
+            ["spec.volumes[a].hostPath.type: 'CharDevice' is not honoured, only '', 'Directory', 'DirectoryOrCreate'"],
+        ),
         (
             {"volumes": [{"name": "a", "emptyDir": {"medium": "HugePages"}}]},
             ["spec.volumes[a].emptyDir.medium: 'HugePages' is not honoured, only '', 'Memory'"],
@@ -99,7 +104,9 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
     made = whole("node")
     made["metadata"] |= {"namespace": "default", "uid": "u"}
     main = made["spec"]["containers"][0]
-    found = environment.known_variables(made, main, "192.0.2.7", "https://api.example.com:6443", lookup)
+    found = environment.known_variables(
+        made, main, Place("192.0.2.7", "10.64.0.126", "https://api.example.com:6443"), lookup
+    )
     assert found == {
         "KUBERNETES_SERVICE_HOST": "api.example.com",
         "KUBERNETES_SERVICE_PORT": "6443",
@@ -116,7 +123,9 @@ def test_a_container_gets_its_own_variables_and_no_others() -> None:
     ):
         main["env"][2]["valueFrom"]["configMapKeyRef"] = {"name": "settings", "key": "colour", **change}
         with pytest.raises(environment.Lacking, match=why):
-            environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
+            environment.known_variables(
+                made, main, Place("192.0.2.7", "10.64.0.126", "https://api.example.com"), lookup
+            )
 
 
 def test_a_container_gets_whole_secrets_and_its_own_variables_win() -> None:
@@ -130,11 +139,13 @@ def test_a_container_gets_whole_secrets_and_its_own_variables_win() -> None:
     sources: list[Any] = [{"secretRef": {"name": "words"}}, {"prefix": "P_", "configMapRef": {"name": "plain"}}]
     main["envFrom"] = [*sources, {"secretRef": {"name": "none", "optional": True}}]
     assert fields.refusals(made) == []
-    found = environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
+    found = environment.known_variables(
+        made, main, Place("192.0.2.7", "10.64.0.126", "https://api.example.com"), lookup
+    )
     assert (found["A"], found["B"], found["P_C"]) == ("1", "own 1", "3")
     main["envFrom"] = [{"secretRef": {"name": "none"}}]
     with pytest.raises(environment.Lacking, match="secret 'none' not found"):
-        environment.known_variables(made, main, "192.0.2.7", "https://api.example.com", lookup)
+        environment.known_variables(made, main, Place("192.0.2.7", "10.64.0.126", "https://api.example.com"), lookup)
 
 
 def test_the_image_s_variables_lie_below_and_aws_is_trusted_as_on_the_machine(tmp_path: Path, monkeypatch: Any) -> None:
@@ -187,6 +198,20 @@ class Cluster:
         return {"status": {"token": f"token {len(self.asked)}", "expirationTimestamp": "2100-01-01T00:00:00Z"}}
 
 
+def test_a_file_of_an_annotation_follows_it(tmp_path: Path) -> None:
+    cluster, made = Cluster(), real()
+    field = {"fieldPath": "metadata.annotations['example.com/notice']"}
+    sources = [{"downwardAPI": {"items": [{"path": "notice", "fieldRef": field}]}}]
+    made["spec"]["volumes"] = [{"name": "notice", "projected": {"sources": sources}}]
+    volumes = Volumes(cluster, made, tmp_path)  # type: ignore[arg-type]
+    volumes.lay()
+    assert (tmp_path / "notice/notice").read_text() == ""
+    changed = {**made, "metadata": {**made["metadata"], "annotations": {"example.com/notice": "in an hour"}}}
+    cluster.ask = lambda *_: changed  # type: ignore[method-assign]
+    assert volumes.refresh() == ["notice"]
+    assert (tmp_path / "notice/notice").read_text() == "in an hour"
+
+
 def test_volumes_follow_their_config_map_and_renew_their_token(tmp_path: Path, monkeypatch: Any) -> None:
     cluster, made = Cluster(), real()
     token = {"serviceAccountToken": {"audience": "example.com", "expirationSeconds": 7200, "path": "token"}}
@@ -215,6 +240,13 @@ def test_volumes_follow_their_config_map_and_renew_their_token(tmp_path: Path, m
     cluster.data = {}
     with pytest.raises(environment.Lacking, match="references non-existent key: colour"):
         volumes.refresh()
+
+
+def test_a_folder_of_the_machine_is_a_volume_as_it_is(tmp_path: Path) -> None:
+    assert on_host({"path": str(tmp_path / "new"), "type": "DirectoryOrCreate"}) == tmp_path / "new"
+    assert on_host({"path": str(tmp_path)}) == tmp_path
+    with pytest.raises(environment.Lacking, match=r"hostPath type check failed: .*gone is not a directory"):
+        on_host({"path": str(tmp_path / "gone"), "type": "Directory"})
 
 
 def test_volumes_are_kept_up_to_date_until_they_are_left(tmp_path: Path, monkeypatch: Any) -> None:
@@ -249,6 +281,7 @@ def test_a_status_is_that_of_its_containers() -> None:
             "trouble": "",
             "verdict": {},
             "address": "192.0.2.7",
+            "own": "10.64.0.126",
             "started": "s",
             "now": "now",
         }

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from components.addons import kube_proxy, manifests
+from components.addons import flannel, kube_proxy, manifests
 from local.machines.commands import PATH
-from local.workers import environment, fields, images, names, shares
+from local.workers import environment, fields, images, names, overlay, shares, tokens
 from tests.local.workers.real_pods import container, pod
 from tests.local.workers.runs import INDEX, run_pod, share
 
@@ -61,7 +61,7 @@ def test_a_run_s_container_can_write_its_home_and_finds_python() -> None:
         (INDEX, "3"),
         ("metadata.labels['landbridge.dev/run']", "night"),
         ("metadata.labels['nobody']", ""),
-        ("status.podIP", "192.0.2.7"),
+        ("status.podIP", "10.64.0.126"),
         ("status.hostIPs", "192.0.2.7"),
     ],
 )
@@ -71,7 +71,7 @@ def test_what_controllers_note_on_a_pod_becomes_a_variable(path: str, value: str
     made["spec"]["containers"][0]["env"] = [one]
     assert fields.refusals(made) == []
     found = environment.known_variables(
-        made, made["spec"]["containers"][0], "192.0.2.7", "https://api.example.com:6443", lambda *_: None
+        made, made["spec"]["containers"][0], environment.Place("192.0.2.7", "10.64.0.126"), lambda *_: None
     )
     assert found["X"] == value
 
@@ -133,8 +133,9 @@ def test_a_file_of_names_is_written_in_place_and_gets_no_shorter(tmp_path: Path)
     assert file.stat().st_ino == number
 
 
-def test_the_account_whose_right_it_takes_is_the_add_on_s() -> None:
-    assert (names.PROXY, names.PROXY_SPACE) == (kube_proxy.ADDON, manifests.SPACE)
+def test_the_accounts_whose_rights_it_takes_are_the_add_ons() -> None:
+    assert (names.PROXY, overlay.FLANNEL) == (kube_proxy.ADDON, flannel.ADDON)
+    assert tokens.SYSTEM == manifests.SPACE
 
 
 def test_volumes_of_one_place_on_a_server_are_one_folder() -> None:

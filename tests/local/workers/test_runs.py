@@ -17,6 +17,7 @@ from tests.local.workers.machine_bed import (
     leave,
     made,
     node,
+    of_pods,
     part,
     proxies,
     ready,
@@ -86,7 +87,7 @@ def test_its_containers_are_processes_in_the_machine_s_root_which_they_cannot_ch
         machine_s, *own = (line.split() for line in said[name]["names"][2:])
         assert machine_s[0] == API, "how it reaches the cluster"
         full = "night-0.alone.default.svc.cluster.local"
-        assert own == [[where(machine), full, "night-0.alone.default.svc", *NAMES, "night-0"]]
+        assert own == [[of_pods(machine), full, "night-0.alone.default.svc", *NAMES, "night-0"]]
         assert said[name]["code"] == ["train.py"]
         assert said[name]["writable"] == ["/tmp/x", "/dev/shm/x", "/data/x"]
         assert said[name]["refused"] == [CLOSED] * 6
@@ -188,7 +189,7 @@ def test_they_find_each_other_by_name(machine: Box, other_box: Box) -> None:
     for index, heard in ((0, 1), (1, 0)):
         name = f"night-worker-0-{index}-x7k2p"
         reached(machine, name, "Succeeded")
-        assert kubectl(machine, "logs", name).text == f"heard from {heard} at {where(machine)}\n"
+        assert kubectl(machine, "logs", name).text == f"heard from {heard} at {of_pods(machine)}\n"
     assert other_box.log("kubelet.service").count(alone) == 1, "said once"
     lines = "".join(one.log("kubelet.service") for one in (machine, other_box)).splitlines()
     assert not [line for line in lines if "forbidden" in line and "endpointslices" in line]
