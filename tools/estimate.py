@@ -20,6 +20,11 @@ SECONDS = {
     "cluster-autoscaler": 167,
     "kueue": 307,
     "jobset": 107,
+    "promtool": 87,
+    "prometheus": 105,
+    "alertmanager": 48,
+    "kube-state-metrics": 132,
+    "node_exporter": 13,
 }
 QUICK_SECONDS = 5
 # Before so much is done nobody knows how quick a machine is.

@@ -88,6 +88,23 @@ QUEUE_TOOLS = tuple(
     )
 )
 
+# What the add-on for monitoring runs. promtool tries its rules: in tests, and in `landbridge plan`.
+PROMETHEUS, ALERTMANAGER, STATE_METRICS, NODE_EXPORTER = "3.16.0", "0.31.1", "2.18.0", "1.12.1"
+_COMMON = "-s -w -X github.com/prometheus/common/version.Version"
+_PROMETHEUS = "github.com/prometheus/prometheus/cmd"
+MONITORING_TOOLS = (
+    Tool("promtool", "prometheus", f"{_PROMETHEUS}/promtool", f"{_COMMON}={PROMETHEUS}"),
+    Tool("prometheus", "prometheus", f"{_PROMETHEUS}/prometheus", f"{_COMMON}={PROMETHEUS}"),
+    Tool(
+        "alertmanager",
+        "alertmanager",
+        "github.com/prometheus/alertmanager/cmd/alertmanager",
+        f"{_COMMON}={ALERTMANAGER}",
+    ),
+    Tool("kube-state-metrics", "kube-state-metrics", "k8s.io/kube-state-metrics/v2", f"{_COMMON}=v{STATE_METRICS}"),
+    Tool("node_exporter", "node_exporter", "github.com/prometheus/node_exporter", f"{_COMMON}={NODE_EXPORTER}"),
+)
+
 # What add-ons run on every node, to count what they ask of the API: built when bench/addon_calls.py asks.
 NODE_TOOLS = (
     Tool("flanneld", "flannel", "github.com/flannel-io/flannel", "-s -w"),
@@ -132,6 +149,7 @@ SETS = {
     "dns": DNS_TOOLS,
     "autoscaler": AUTOSCALER_TOOLS,
     "queues": QUEUE_TOOLS,
+    "monitoring": MONITORING_TOOLS,
 }
 
 
@@ -269,7 +287,11 @@ def _locked(lock: IO[str], name: str, progress: Progress) -> None:
 # What asks NVIDIA's library finds it in C alone.
 WITH_C = ("flanneld", "nvidia-ctk", "nvidia-cdi-hook", "nvidia-container-runtime")
 # Of some thirty clouds the autoscaler needs none: it asks our service.
-TAGS = {"cluster-autoscaler": "externalgrpc"}
+TAGS = {
+    "cluster-autoscaler": "externalgrpc",
+    # Nor do Prometheus and its tool: they find their targets by the API server.
+    **dict.fromkeys(("prometheus", "promtool"), "remove_all_sd,enable_kubernetes_sd,enable_dns_sd"),
+}
 
 
 def _build(tool: Tool, module: Path, making: Path, go: str, logs: Path) -> None:
