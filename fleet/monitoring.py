@@ -1,0 +1,46 @@
+"""Metrics and alarms of clusters: what is called how, and what `monitoring` of the fleet file must keep to."""
+
+from collections.abc import Iterator
+
+from .model import Fleet, Receiver
+
+Wrong = tuple[tuple[str | int, ...], str, str]
+SPACE = "landbridge-monitoring"
+# In that namespace, by receivers' names: an address that is a secret itself, a key, or a password.
+SECRET = "alarm-receivers"  # noqa: S105
+# Alarms that are no team's.
+OPERATORS = "operators"
+# Of mail, with an example each.
+MAIL = {"to": "lab@example.com", "sender": "alarms@example.com", "server": "smtp.example.com:587"}
+# By kinds: what nobody else may know.
+SECRETS = {
+    "webhook": "its address",
+    "slack": "the address of its incoming webhook",
+    "pagerduty": "the integration's key",
+    "email": "the password of its sender",
+}
+
+
+def wrong(fleet: Fleet) -> Iterator[Wrong]:
+    """Every problem with its entry."""
+    for name, receiver in (fleet.monitoring.receivers if fleet.monitoring else {}).items():
+        yield from (((*_place(name), key), what, remedy) for key, what, remedy in _of_one(fleet, name, receiver))
+
+
+def _place(name: str) -> tuple[str, ...]:
+    return "monitoring", "receivers", name
+
+
+def _of_one(fleet: Fleet, name: str, receiver: Receiver) -> Iterator[tuple[str, str, str]]:
+    of_mail = receiver.kind == "email"
+    for key, example in MAIL.items():
+        given = getattr(receiver, key) is not None
+        if of_mail and not given:
+            yield "kind", f"receiver {name} is of kind email and has no {key}", f"Add it, such as {key}: {example}"
+        elif given and not of_mail:
+            remedy = f"Leave {key} out: {SECRETS[receiver.kind]} lies in the cluster (docs/guide/monitoring.md)"
+            yield key, f"receiver {name} is of kind {receiver.kind}, which has no {key}", remedy
+    for owner in receiver.owners:
+        if owner not in (OPERATORS, *fleet.teams):
+            known = ", ".join((OPERATORS, *sorted(fleet.teams)))
+            yield "owners", f"receiver {name} is told of alarms of {owner}, which is no team", f"Known: {known}"

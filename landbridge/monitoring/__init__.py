@@ -1,0 +1,1 @@
+"""What a cluster measures and what is wrong with it, for people at a terminal."""
