@@ -3,20 +3,31 @@
 from collections.abc import Sequence
 
 
-def refusal(running: str | None, wanted: str) -> str | None:
+def refusal(running: str | None, wanted: str, *, undone: bool = False) -> str | None:
     """Why a cluster that runs one version (None: none yet) can't take the other; None when it can.
 
     The rules are Kubernetes' own ("Version Skew Policy"): API servers go up one minor at a time, and what a newer one
-    has stored an older one need not be able to read. Patches go both ways.
+    has stored an older one need not be able to read. Patches go both ways, and so does a minor version that no API
+    server has taken yet (`undone`): nothing is stored by it.
     """
     if running is None:
         return None
     old, new = _minor(running), _minor(wanted)
-    if new < old:
+    if new < old - (1 if undone else 0):
         return f"kubernetes {wanted} is older than {running}, which runs: Kubernetes can't go back a minor version"
     if new > old + 1:
         return f"kubernetes {wanted} skips a minor version after {running}, which runs: go to 1.{old + 1} first"
     return None
+
+
+def back(published: str | None, wanted: str) -> bool:
+    """Whether this is a step to an older minor version."""
+    return published is not None and _minor(wanted) < _minor(published)
+
+
+def mutates_by_beta(version: str) -> bool:
+    """Whether MutatingAdmissionPolicies are v1beta1 there, and off by default: they are v1 since 1.36."""
+    return _minor(version) < 36
 
 
 def steps(published: str | None, wanted: str) -> bool:

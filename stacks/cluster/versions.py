@@ -11,7 +11,7 @@ from components.control_plane.names import machine_name
 from components.tags import KUBERNETES, Owner
 from fleet import kubernetes_versions
 from fleet.buckets import resource_group
-from fleet.kubernetes_versions import minor, steps
+from fleet.kubernetes_versions import back, minor, steps
 from fleet.world import World
 
 from ..outputs import last_published
@@ -24,9 +24,14 @@ ABSENT = re.compile(r"not ?found|there is no", re.IGNORECASE)
 async def check_own_step(
     world: World, spec: ClusterSpec, published: str | None, provider: pulumi.ProviderResource
 ) -> None:
-    """For a cluster's stack. Raises RunError where machines have yet to take the last minor version."""
+    """For a cluster's stack. Raises RunError where machines have yet to take the last minor version, and where API
+    servers have taken one that it is to go back from.
+    """
     if published is None or not steps(published, spec.kubernetes):
         return
+    if back(published, spec.kubernetes) and await _servers_without(world, spec, spec.kubernetes, provider):
+        why = kubernetes_versions.refusal(published, spec.kubernetes)
+        raise pulumi.RunError(f"{world.path.name}: cluster {spec.name}: {why}")
     behind = await _without(world, spec, {minor(published), minor(spec.kubernetes)}, provider)
     if why := kubernetes_versions.behind_refusal(spec.name, published, spec.kubernetes, behind):
         raise pulumi.RunError(f"{world.path.name}: cluster {spec.name}: {why}")
@@ -38,10 +43,17 @@ async def check_follows(world: World, stack: str, cluster: str, provider: pulumi
     if published is not None and not steps(published, wanted):
         return
     spec = cluster_spec(world.fleet, world.plan, cluster)
-    behind = await _without(world, spec, {minor(wanted)}, provider)
-    servers = [machine.name for machine in spec.machines if machine.role == "api" and machine.name in behind]
+    servers = await _servers_without(world, spec, wanted, provider)
     if why := kubernetes_versions.ahead_refusal(stack, cluster, wanted, servers):
         raise pulumi.RunError(f"{world.path.name}: {why}")
+
+
+async def _servers_without(
+    world: World, spec: ClusterSpec, version: str, provider: pulumi.ProviderResource
+) -> list[str]:
+    """API servers that stand and have another minor version."""
+    behind = await _without(world, spec, {minor(version)}, provider)
+    return [machine.name for machine in spec.machines if machine.role == "api" and machine.name in behind]
 
 
 async def _without(world: World, spec: ClusterSpec, minors: set[str], provider: pulumi.ProviderResource) -> list[str]:

@@ -8,7 +8,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +45,7 @@ pools:
   system: {kind: system, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, min: 2, max: 4}
   cpu: {kind: cpu, cluster: main, region: us-west-2, owner: ops, instance_type: m7i.large, max: 4}
 """
+FROZEN = "maintenance: {frozen: [%s/%s]}\n"
 # The stacks' program, run by Pulumi alone, with a version that nothing here knows yet.
 PLAIN = f"""\
 import runpy, sys
@@ -62,6 +65,9 @@ class Story:
     facts: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     up: dict[str, Any] = field(default_factory=dict)
     rolled: dict[str, Any] = field(default_factory=dict)
+    checked: dict[str, Any] = field(default_factory=dict)
+    frozen: dict[str, Any] = field(default_factory=dict)
+    undone: dict[str, Any] = field(default_factory=dict)
     again: dict[str, Any] = field(default_factory=dict)
     witness: dict[str, Any] = field(default_factory=dict)
     shown: str = ""
@@ -106,6 +112,21 @@ def facts(cloud: Cloud) -> dict[str, dict[str, str]]:
     return dict(json.loads(cloud.inside(*inside(cloud, "facts"))))
 
 
+def update(cloud: Cloud, *words: str, code: int = 0) -> dict[str, Any]:
+    return dict(json.loads(cloud.run("cluster", "update", "--local", "--json", *words, code=code).stdout))
+
+
+@contextmanager
+def frozen(cloud: Cloud) -> Iterator[None]:
+    """The days around this one, in the fleet file."""
+    today = datetime.now(UTC).date()
+    cloud.fleet.write_text(f"{cloud.fleet.read_text()}{FROZEN % (today, today + timedelta(days=1))}")
+    try:
+        yield
+    finally:
+        cloud.fleet.write_text(cloud.fleet.read_text().partition(FROZEN.partition(":")[0])[0])
+
+
 def roll_until(cloud: Cloud, sign: str) -> None:
     """A roll that is killed at a blow once it has said so."""
     roll = cloud.start("cluster", "roll", "--local")
@@ -140,6 +161,10 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         witness = subprocess.Popen(command, env=cloud._environment(), stderr=subprocess.PIPE, text=True)
         try:
             until(watched / "ready", witness)
+            seen.checked = update(cloud, "--to", NEW, "--check")
+            with frozen(cloud):
+                seen.frozen = update(cloud, "--to", NEW, "--yes", code=1)
+                seen.undone = update(cloud, "--to", OLD, "--yes")
             at(cloud, NEW)
             seen.up = cloud.report("up", "--local", "--yes")
             seen.machines["published"], seen.facts["published"] = machines(cloud), facts(cloud)
@@ -150,7 +175,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
             at(cloud, NEXT)
             seen.too_early = plain_preview(cloud, folder / "plain")
             at(cloud, NEW)
-            seen.rolled = cloud.report("cluster", "roll", "--local")
+            seen.rolled = update(cloud, "--yes")
             seen.machines["rolled"], seen.facts["rolled"] = machines(cloud), facts(cloud)
         finally:
             (watched / "stop").touch()
@@ -211,8 +236,34 @@ def test_a_killed_roll_leaves_one_api_machine_and_goes_on_with_it(story: Story) 
         **dict.fromkeys(("main-api-1", "main-etcd-1", "main-etcd-2", "main-etcd-3"), NEW),
         "main-api-2": OLD,
     }
-    assert [one["machine"] for one in story.rolled["replaced"]] == ["main-api-2"]
     assert story.again["replaced"] == []
+
+
+def steps(document: dict[str, Any]) -> dict[str, str]:
+    return {one["kind"]: one["state"] for one in document["steps"]}
+
+
+def test_an_update_says_before_what_stands_against_it_and_what_it_would_do(story: Story) -> None:
+    assert {one["what"]: one["found"] for one in story.checked["checks"] if one["found"]} == {}
+    assert steps(story.checked) == {
+        "file": "to do",
+        "publish": "to do",
+        "machines": "to do",
+        "follow": steps(story.frozen)["follow"],
+    }
+
+
+def test_on_a_frozen_day_no_machine_goes_and_there_is_a_way_back(story: Story) -> None:
+    found = steps(story.frozen)
+    assert (found["file"], found["publish"], found["machines"]) == ("done", "done", "waits")
+    assert (story.undone["from"], story.undone["to"]) == (NEW, OLD)
+    assert set(steps(story.undone).values()) == {"done"}
+    assert set(versions(story.machines["before"]).values()) == {OLD}
+
+
+def test_an_update_goes_on_where_a_roll_was_killed(story: Story) -> None:
+    assert (story.rolled["from"], story.rolled["to"]) == (NEW, NEW)
+    assert set(steps(story.rolled).values()) == {"done"}
 
 
 @pytest.mark.parametrize("when", ["before", "published", "half-way", "rolled"])

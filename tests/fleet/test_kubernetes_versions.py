@@ -4,7 +4,7 @@ import pytest
 
 from fleet import issuers
 from fleet.fitting import fitting
-from fleet.kubernetes_versions import ahead_refusal, behind_refusal, refusal, steps
+from fleet.kubernetes_versions import ahead_refusal, back, behind_refusal, refusal, steps
 from fleet.model import AwsAccount, Cluster, Fleet, Region, Team
 
 
@@ -27,6 +27,13 @@ def test_a_minor_is_neither_skipped_nor_gone_back(running: str, wanted: str, wor
     told = refusal(running, wanted)
     assert told is not None
     assert words in told
+
+
+def test_a_minor_that_no_api_server_has_taken_may_be_gone_back_from() -> None:
+    assert refusal("1.36.2", "1.35.9", undone=True) is None
+    assert "is older than 1.37.0" in (refusal("1.37.0", "1.35.9", undone=True) or "")
+    assert back("1.36.2", "1.35.9")
+    assert not any(back(before, "1.36.2") for before in (None, "1.36.9", "1.35.9"))
 
 
 def test_pools_and_add_ons_wait_for_the_api_servers() -> None:
