@@ -1,31 +1,27 @@
 """What follows a node's kernel and mounts, and reports what it finds: docs/decisions/0063-node-findings.md."""
 
-from pathlib import Path
+from components.control_plane.units import UNITS, scripts
 
-from components.control_plane.units import UNITS, script, scripts, service
-
-from . import kubelet
+from .node_service import OWN_SCRIPTS, ROOT, node_service
 
 SERVICE = "landbridge-node-findings.service"
-OWN_SCRIPTS, ROOT = Path(__file__).with_name("on_machine"), Path(__file__).parents[2]
-SCRIPTS = ("node_findings", "node_looks", "node_reports", "kernel_lines", "kernel_rows", "pod_names", "xids")
+SCRIPTS = ("node_findings", "node_looks", "node_reports", "own_node", "pod_names")
+OF_KERNEL = ("kernel_lines", "kernel_rows", "xids")
 # A local machine has none: its kernel is the laptop's.
 LOG = "/dev/kmsg"
 
 
 def files() -> dict[str, str]:
     """Path → content. `machine` comes with the cloud's scripts."""
-    text = service(
+    text = node_service(
         "Reports what the kernel says of this node",
-        script("node_findings"),
-        kind="exec",
-        EnvironmentFile=kubelet.FACTS,
+        "node_findings",
+        f"ConditionPathExists={LOG}\n",
         # When memory is short it is the one to tell.
         OOMScoreAdjust="-999",
     )
-    needed = f"Requires={kubelet.FACTS_UNIT}\nAfter={kubelet.FACTS_UNIT}\nConditionPathExists={LOG}\n"
     return {
-        f"{UNITS}/{SERVICE}": text.replace("[Unit]\n", f"[Unit]\n{needed}", 1),
-        **scripts(*SCRIPTS, folder=OWN_SCRIPTS),
+        f"{UNITS}/{SERVICE}": text,
+        **scripts(*SCRIPTS, *OF_KERNEL, folder=OWN_SCRIPTS),
         **scripts("kube_http", folder=ROOT),
     }

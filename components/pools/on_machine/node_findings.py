@@ -17,16 +17,14 @@ from kernel_lines import Finding
 from kernel_rows import WELL
 from machine import say, write
 from node_reports import Reports, Wrong
+from own_node import client
 
-from kube_http import Answer, Kube
+from kube_http import Answer
 
 LOG = Path("/dev/kmsg")
 STATE = Path("/run/landbridge/node-findings.json")
-JOINING = Path("/etc/kubernetes/bootstrap.kubeconfig")
-CERTIFICATE = Path("/var/lib/kubelet/pki/kubelet-client-current.pem")
 # Longer than the kernel takes from saying that it makes a file system read-only to doing so.
 LOOK_SECONDS = 15.0
-CALL_SECONDS = 15.0
 # A record has 8 KiB at most (PRINTK_MESSAGE_MAX); a read gives one.
 READ_BYTES = 16384
 
@@ -155,12 +153,6 @@ def well(condition: str, known: node_looks.Known, wrong: node_looks.Wrong) -> It
     for subject in sorted({*known} - wrong.keys()):
         reason, message = WELL[condition]
         yield Finding(reason, subject, f"{message}: {subject}", condition, well=True)
-
-
-def client() -> Kube:
-    """The server and who vouches for it are those of the kubelet's first call, the certificate its present one."""
-    place = json.loads(JOINING.read_text())["clusters"][0]["cluster"]
-    return Kube(place["server"], place["certificate-authority"], pair=(CERTIFICATE,), seconds=CALL_SECONDS)
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from fleet import maintenance
 from tests.components.pools.joining_client import eventually
 from tests.components.pools.joining_cluster import Cluster, make, node
 from tests.support.scripts import FOLDERS
@@ -19,9 +21,10 @@ import json, sys
 told = json.load(open(sys.argv[1]))
 sys.path[:0] = told["scripts"]
 from pathlib import Path
-import node_findings
-for name in ("LOG", "STATE", "JOINING", "CERTIFICATE"):
-    setattr(node_findings, name, Path(told[name]))
+import node_findings, own_node
+for module, names in ((node_findings, ("LOG", "STATE")), (own_node, ("JOINING", "CERTIFICATE"))):
+    for name in names:
+        setattr(module, name, Path(told[name]))
 node_findings.main()
 """
 OFF_BUS = "NVRM: Xid (PCI:0000:44:00): 79, GPU has fallen off the bus."
@@ -106,3 +109,40 @@ def test_a_node_reports_what_its_kernel_says_as_itself_and_for_itself_alone(clus
     told = cluster.admin("GET", f"/api/v1/nodes/{other}")["status"]["conditions"]
     assert [each["type"] for each in told] == ["Ready"]
     os.close(unit.log)
+
+
+NOTICES = """
+import json, sys
+told = json.load(open(sys.argv[1]))
+sys.path[:0] = told["scripts"]
+from pathlib import Path
+import node_notices, own_node
+own_node.JOINING, own_node.CERTIFICATE = Path(told["JOINING"]), Path(told["CERTIFICATE"])
+class Source:
+    def announced(self):
+        return json.loads(Path(told["ANNOUNCED"]).read_text())
+node_notices.Notices(own_node.client(), sys.argv[2], Source()).step()
+"""
+
+
+def test_a_node_lays_what_its_cloud_announces_on_itself_and_on_no_other(cluster: Cluster, tmp_path: Path) -> None:
+    known = {one["metadata"]["name"] for one in cluster.admin("GET", "/api/v1/nodes")["items"]}
+    one = next(name for name in cluster.grow("example-west-gpu", len(known) + 1) if name not in known)
+    other = next(iter(known))
+    unit = Unit(cluster, tmp_path, one)
+    os.close(unit.log)
+    file = tmp_path / "told.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), "ANNOUNCED": str(tmp_path / "announced")}))
+    (tmp_path / "announced").write_text(json.dumps([{"id": "e-1"}]))
+
+    def run(name: str) -> subprocess.CompletedProcess[str]:
+        words = [sys.executable, "-c", NOTICES, str(file), name]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+    assert run(one).returncode == 0
+    annotations = cluster.admin("GET", f"/api/v1/nodes/{one}")["metadata"]["annotations"]
+    assert json.loads(annotations[maintenance.ANNOUNCED]) == [{"id": "e-1"}]
+    assert "only its own Node object" in run(other).stderr
+    assert maintenance.ANNOUNCED not in cluster.admin("GET", f"/api/v1/nodes/{other}")["metadata"].get(
+        "annotations", {}
+    )
