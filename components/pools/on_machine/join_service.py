@@ -23,11 +23,11 @@ from instances_aws import Ec2
 from instances_azure import ScaleSets
 from join_approver import Approver
 from join_rules import pools_of
-from lease import Lease
 from machine import say, settings
 from nodes import Nodes
 
 from kube_http import Answer, Kube, follow
+from kube_lease import Lease
 
 ADDRESS, PORT = "127.0.0.1", 6443
 CALL_SECONDS, LEASE_CALL_SECONDS = 20.0, 4.0
@@ -75,7 +75,7 @@ def here(seconds: float) -> Kube:
 
 def main() -> None:
     told: Any = settings("joining")
-    lease = Lease(here(LEASE_CALL_SECONDS), LEASE, str(told["machine"]))
+    lease = Lease(here(LEASE_CALL_SECONDS), LEASE, str(told["machine"]), say)
 
     def end(_number: int, _frame: FrameType | None) -> None:
         # In a thread: the one that this interrupts may hold the lease's lock.

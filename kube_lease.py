@@ -1,11 +1,12 @@
-"""Of the service's copies one acts: it holds a Lease of the cluster's, as Kubernetes' own controllers do."""
+"""Of a service's copies one acts: it holds a Lease of the cluster's, as Kubernetes' own controllers do.
+
+Like kube_http.py for machines and for services: only Python's standard library, and nothing of ours but that.
+"""
 
 import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-
-from machine import say
 
 from kube_http import Answer, Json, Kube
 
@@ -16,8 +17,8 @@ HELD_SECONDS, GIVE_UP_SECONDS, PERIOD_SECONDS = 15, 10.0, 2.0
 class Lease:
     """Whether somebody else still holds it shows by its changes, not by its time: clocks may differ."""
 
-    def __init__(self, kube: Kube, path: str, name: str) -> None:
-        self.kube, self.path, self.name = kube, path, name
+    def __init__(self, kube: Kube, path: str, name: str, say: Callable[[str], None]) -> None:
+        self.kube, self.path, self.name, self.say = kube, path, name, say
         self.version, self.since = "", time.monotonic()
         self.leads = False
         self.renewed_at = 0.0
@@ -67,10 +68,10 @@ class Lease:
             except (Answer, OSError) as error:
                 problem = str(error)
             if problem and problem != told:
-                say(f"cannot look who leads: {problem}")
+                self.say(f"cannot look who leads: {problem}")
             told = problem
             time.sleep(PERIOD_SECONDS)
-        say(f"{self.name} leads")
+        self.say(f"{self.name} leads")
         threading.Thread(target=self._keep, args=(lost,), daemon=True).start()
 
     def _keep(self, lost: Callable[[str], None]) -> None:
