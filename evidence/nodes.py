@@ -9,7 +9,8 @@ from .observation import Json, Observation, about, moment
 # The kubelet's own conditions that are bad when True.
 PRESSURE = {"MemoryPressure": "memory-pressure", "DiskPressure": "disk-pressure", "PIDPressure": "pid-pressure"}
 # Those that a kubelet or a controller sets itself, and that show nothing when they are as they should be.
-ORDINARY = {"Ready", "NetworkUnavailable", *PRESSURE}
+# What is planned on it ails it not.
+ORDINARY = {"Ready", "NetworkUnavailable", "Maintenance", *PRESSURE}
 # Taint → what it shows. Those of landbridge.dev are ours, the rest Cluster Autoscaler's and Kubernetes'.
 TAINTS = {
     "ToBeDeletedByClusterAutoscaler": "scale-down",

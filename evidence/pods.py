@@ -3,6 +3,7 @@
 Reasons are those of Kubernetes 1.36: pkg/kubelet/eviction/helpers.go, pkg/kubelet/kubelet.go, core/v1/types.go.
 """
 
+import json
 import re
 import signal
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,10 @@ from typing import Any
 
 from . import images
 from .observation import Json, Observation, about, moment
+
+# How the first container of a run ends on a host that is not fit for work (fleet/fitness.py, landbridge/experiments).
+# Of others the same code means what their program means by it.
+RUN, FIRST, UNFIT = "landbridge.dev/run", "code", 75
 
 # Of a container that waits: what keeps it.
 WAITING = {
@@ -53,6 +58,9 @@ EVICTED = (
 )
 # By SIGKILL and SIGTERM, which programs don't send themselves: somebody wanted the end.
 STOPPED = (128 + signal.SIGKILL, 128 + signal.SIGTERM)
+MAINTENANCE, ANNOUNCED = "landbridge.dev/maintenance", "maintenance-due"
+# What ends the machine is told as that, whoever hears of it first.
+ENDING = {"ec2-spot": "spot-notice", "ec2-retirement": "scheduled-retirement"}
 # By whom a pod is marked for its end: reasons of its condition DisruptionTarget.
 DISRUPTED = {
     "PreemptionByScheduler": "preempted",
@@ -82,6 +90,7 @@ def _of_pod(pod: Json) -> Iterator[Observation]:
         yield _seen(pod, _end(status), "kubelet", "done", "all its containers ended with exit code 0")
     for one in status.get("conditions") or []:
         yield from _of_condition(pod, one)
+    yield from _announced(pod)
     if gates := [str(one["name"]) for one in spec.get("schedulingGates") or []]:
         yield _seen(pod, created, "scheduler", "gated", f"held back by {', '.join(gates)}", gates=gates)
     if gone := moment(pod["metadata"].get("deletionTimestamp")):
@@ -91,6 +100,18 @@ def _of_pod(pod: Json) -> Iterator[Observation]:
 
 def _seen(pod: Json, at: float, source: str, code: str, text: str, **facts: Any) -> Observation:
     return Observation(at, source, about(pod, "pod"), code, text, str(pod["metadata"].get("uid", "")), facts)
+
+
+def _announced(pod: Json) -> Iterator[Observation]:
+    """Of work on its machine that it was told of, from when that begins (fleet/maintenance.py)."""
+    try:
+        told = json.loads((pod["metadata"].get("annotations") or {}).get(MAINTENANCE) or "{}")
+        if told:
+            text = f"{told['why']}, announced by {told['by']} for {told['start']}"
+            code = ENDING.get(str(told.get("source")), ANNOUNCED)
+            yield _seen(pod, float(told["start_seconds"]), "maintenance", code, text, plan=str(told["maintenance"]))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return
 
 
 def _text(status: Json) -> str:
@@ -134,6 +155,8 @@ def _of_container(pod: Json, container: Json, kind: str, created: float) -> Iter
 def _ended(pod: Json, ended: Json, facts: Mapping[str, Any]) -> Observation:
     number, reason = int(ended["exitCode"]), str(ended.get("reason") or "")
     failed = "init-exited" if facts["kind"] == "init" else "exited"
+    if (facts["container"], number) == (FIRST, UNFIT) and RUN in (pod["metadata"].get("labels") or {}):
+        failed = "host-unfit"
     code = ENDED.get(reason) or ("signalled" if number in STOPPED else failed if number else "completed")
     # From 128 on a shell and the runtime mean the signal that ended it.
     by = {"signal": number - 128} if 128 < number < 128 + 65 else {}

@@ -13,9 +13,9 @@ from .aws import pod_role as aws_pod_role
 from .aws import recorder_role as aws_recorder_role
 from .azure import pod_role as azure_pod_role
 from .azure import recorder_role as azure_recorder_role
-from .manifests import Manifest, budget, chosen, compact, config_map, deployment, get, rights, rule
+from .manifests import Manifest, budget, chosen, compact, config_map, deployment, rights, rule
 from .spec import AddOnsSpec
-from .system_pods import REPLICAS, TOKEN, ours, system_pod
+from .system_pods import POD_NAME, REPLICAS, TOKEN, alive, ours, system_pod
 
 ADDON = recorder.ACCOUNT
 SETTINGS, FOLDER = "recorder-settings", "/etc/landbridge"
@@ -25,7 +25,6 @@ GRACE_SECONDS = 30
 # By the cluster's size, cores and memory: it knows all pods, and what it has not written yet.
 ASKED = {"small": ("50m", "128Mi"), "medium": ("100m", "192Mi"), "large": ("200m", "384Mi")}
 LOOK = ("list", "watch")
-POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
@@ -60,8 +59,7 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "teams": sorted(spec.fleet.teams),
         # Whether there are JobSets and Kueue's workloads to be watched.
         "queues": queues.wanted(spec),
-        # At home in Azure it has no rights in AWS.
-        "machines": [*([] if _in_azure(spec) else spec.aws_regions), *_groups(spec)],
+        "machines": [*spec.aws_regions, *azure_recorder_role.machines(spec.fleet, name)],
         "audit": [f"{place(name, one.name)}/" for one in spec.cluster.api],
     }
 
@@ -74,7 +72,7 @@ def into(spec: AddOnsSpec) -> str:
 
 def pod(spec: AddOnsSpec) -> Manifest:
     tokens = [
-        *([] if _in_azure(spec) else [aws_pod_role.volume()]),
+        *([aws_pod_role.volume()] if _has_role(spec) else []),
         *([azure_pod_role.volume(ADDON)] if _has_identity(spec) else []),
     ]
     return system_pod(
@@ -85,8 +83,8 @@ def pod(spec: AddOnsSpec) -> Manifest:
     )
 
 
-def _groups(spec: AddOnsSpec) -> list[str]:
-    return azure_recorder_role.machines(spec.fleet, spec.cluster.name)
+def _has_role(spec: AddOnsSpec) -> bool:
+    return aws_recorder_role.wanted(spec.fleet, spec.cluster.name)
 
 
 def _has_identity(spec: AddOnsSpec) -> bool:
@@ -99,9 +97,8 @@ def _in_azure(spec: AddOnsSpec) -> bool:
 
 def _container(spec: AddOnsSpec) -> Manifest:
     cpu, memory = ASKED[spec.fleet.clusters[spec.cluster.name].size]
-    alive = get(PORT, "/healthz", "")
     known, mounts, more = list[Manifest](), list[Manifest](), list[str]()
-    if not _in_azure(spec):
+    if _has_role(spec):
         known += aws_pod_role.variables(spec, aws_recorder_role.role_arn(spec.fleet, spec.cluster.name))
         mounts.append(aws_pod_role.mount())
     if _has_identity(spec):
@@ -123,9 +120,6 @@ def _container(spec: AddOnsSpec) -> Manifest:
             *more,
         ],
         env=[POD_NAME, *known],
-        ports=[{"name": "metrics", "containerPort": PORT}],
-        # Python takes seconds to come up on a busy machine.
-        startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
-        livenessProbe={**alive, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        **alive(PORT),
         volumeMounts=[{"name": "settings", "mountPath": FOLDER, "readOnly": True}, *mounts],
     )

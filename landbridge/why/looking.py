@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any, TypeVar
 
 from evidence import audit, nodes, pods, works
@@ -23,8 +24,8 @@ NEAR_SECONDS = 3 * 86_400.0
 LAST_SEEN = "how it is now: this is how the recorder saw it last"
 YET_TO_READ, WHO_SECONDS = "who deleted it: the recorder knows that within three minutes", 180.0
 YET_TO_WRITE = "its last seconds, which the recorder writes within a minute or two"
-# API machines bring their log a minute late, and recorders read it a minute later.
-AUDIT_LATE = timedelta(minutes=15)
+# API machines bring their log a minute late, recorders read it within twenty seconds, and write within a minute.
+AUDIT_LATE = timedelta(minutes=5)
 Answer = TypeVar("Answer")
 
 
@@ -39,7 +40,7 @@ class Looking:
         # Most are there: what is not is looked for in a month of records.
         pod = self.api.find("pod", name, f"--namespace={namespace}")
         kept = None if pod else self._record(POD, f"{namespace}/{name}")
-        entries = self._logged([name])
+        entries = self._logged([name], *self._life(kept))
         found = pod or (kept and kept.facts["object"]) or audit.last_of(entries, "pods", namespace, name)
         at = kept.at if kept else self.records.now.timestamp()
         return self._case(POD, found, entries, there=pod is not None, at=at) if found else None
@@ -48,8 +49,8 @@ class Looking:
         """Of a run or a Job that has no pods: it waits, or it is gone. None where nothing is known of it."""
         row = ABOVE[kind]
         thing = self.api.find(row.asked, name, f"--namespace={namespace}")
-        entries = self._logged([name])
         kept = None if thing else self._record(row.kind.lower(), f"{namespace}/{name}")
+        entries = self._logged([name], *self._life(kept))
         last = thing or (kept and kept.facts["object"]) or audit.last_of(entries, row.logged, namespace, name)
         if last is None:
             return None
@@ -68,8 +69,8 @@ class Looking:
     def node(self, name: str) -> Case | None:
         """None for one of which nothing is known."""
         node = self.api.find("node", name)
-        entries = self._logged([name])
         kept = None if node else self._record(NODE, name)
+        entries = self._logged([name], *self._life(kept))
         last = node or (kept and kept.facts["object"]) or audit.last_of(entries, "nodes", "", name)
         if last is None:
             return None
@@ -134,7 +135,7 @@ class Looking:
         of_it: Mapping[str, Json] = {**recorded.works(pod), **belongs}
         names = {*above(pod), *(one["metadata"]["name"] for one in of_it.values())}
         ended = recorded.ended(pod)
-        more = self._logged([*names, node, space], acts=True)
+        more = self._logged([*names, node, space], near, ended, acts=True)
         seen = [
             *pods.of_pod(pod),
             *recorded.of_pod(pod),
@@ -167,6 +168,15 @@ class Looking:
     def _record(self, kind: str, name: str) -> Observation | None:
         return self._of_records(lambda: self.records.newest(kind, name), None)
 
+    def _life(self, kept: Observation | None) -> tuple[float, float]:
+        """Of a thing that the recorder saw go: nothing else concerns it. Of others, always."""
+        if kept is None:
+            return 0.0, FOREVER
+        meta = kept.facts["object"]["metadata"]
+        near = self._recorded([meta["name"]], kept.at, kept.at)
+        gone = max((one.at for one in near if one.code == GONE and one.uid == kept.uid), default=FOREVER)
+        return moment(meta.get("creationTimestamp")), gone
+
     def _recorded(self, names: Sequence[str], since: float, until: float) -> list[Observation]:
         return self._of_records(lambda: self.records.of(names, since, until), [])
 
@@ -181,21 +191,30 @@ class Looking:
             self.api.not_seen("the records", error)
             return nothing
 
-    def _logged(self, names: Sequence[str], *, acts: bool = False) -> list[Json]:
-        """What the recorder has read is in its records."""
-        if self.log is None:
-            return []
-        self.log.since = max(self.log.since, self._read_until())
+    def _logged(
+        self, names: Sequence[str], since: float = 0.0, until: float = FOREVER, *, acts: bool = False
+    ) -> list[Json]:
+        """Of that time, with what is late."""
         try:
-            return self.log.entries(names, acts=acts)
+            if self._unread is None:
+                return []
+            last = self.records.now.timestamp()
+            span = (_time(since), _time(min(until + AUDIT_LATE.total_seconds(), last)))
+            return self._unread.within([span]).entries(names, acts=acts)
         except LandbridgeError as error:
             self.api.not_seen("the audit log", error)
             return []
 
-    def _read_until(self) -> datetime:
-        """Up to then all that the audit log has is in the records, as far back as somebody wants to look."""
-        assert self.log is not None
+    @cached_property
+    def _unread(self) -> AuditLog | None:
+        """What of the audit log is not in the records: all where there are none."""
         last = self._of_records(lambda: self.records.until, None)
-        if last is None:
-            return datetime.min.replace(tzinfo=UTC)
-        return min([last, *(one.since for one in self._gaps(self.log.since.timestamp(), FOREVER))]) - AUDIT_LATE
+        if self.log is None or last is None:
+            return self.log
+        back = min(one for one, _ in self.log.spans)
+        gaps = [(one.since - AUDIT_LATE, one.until) for one in self._gaps(back.timestamp(), FOREVER)]
+        return self.log.within([*gaps, (last - AUDIT_LATE, self.records.now)])
+
+
+def _time(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)

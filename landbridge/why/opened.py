@@ -26,7 +26,7 @@ def looking(person: Person, hours: float, days: float) -> Looking:
     if person.session is None:
         blind["the audit log, which is for operators"] = None
     else:
-        log = AuditLog(person.session.bucket, person.session.info, now - timedelta(hours=hours), now)
+        log = AuditLog(person.session.bucket, person.session.info, [(now - timedelta(hours=hours), now)])
     # What does not answer soon is told as that: the records have most of it.
     return Looking(Api(replace(person.kube, hasty=True), blind), log, of_person(person, days))
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from kube_http import PAGE, Answer, Kube
+from services import webhook
 
-from . import autoscaler_status, backoffs, causes, decisions, hours, owners, webhook
+from . import autoscaler_status, backoffs, causes, decisions, hours, owners
 from .amounts import plain, pod_requests
 from .autoscaler_status import AutoscalerStatus
 from .backoffs import Backoffs

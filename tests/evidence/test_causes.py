@@ -10,6 +10,8 @@ from evidence.causes import Cause, causes
 from evidence.images import WORDS
 from evidence.judge import judge
 from evidence.observation import Observation
+from fleet import fitness
+from landbridge.experiments import manifest
 
 CODES = [one.code for one in causes()]
 # What others than pods, nodes, works, events and audit logs show.
@@ -23,6 +25,8 @@ SHOWN = {
     *pods.ENDED.values(),
     *pods.FAILED.values(),
     *pods.DISRUPTED.values(),
+    *pods.ENDING.values(),
+    pods.ANNOUNCED,
     *(code for _, code in pods.EVICTED),
     *nodes.PRESSURE.values(),
     *nodes.TAINTS.values(),
@@ -35,6 +39,7 @@ SHOWN = {
         "exited",
         "signalled",
         "init-exited",
+        "host-unfit",
         "done",
         "node-full",
         "no-node",
@@ -45,6 +50,10 @@ SHOWN = {
     ),
     *("deleted-by-person", "evicted-by-person", "deleted-by-controller", "run-restarted"),
 }
+
+
+def test_an_unfit_host_ends_a_run_s_first_container_as_the_fleet_says() -> None:
+    assert (pods.RUN, pods.FIRST, pods.UNFIT) == (manifest.RUN, manifest.CODE, fitness.EXIT_CODE)
 
 
 def test_there_are_thirty_and_more() -> None:

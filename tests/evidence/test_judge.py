@@ -20,6 +20,16 @@ def exited(at: float, code: int = 143) -> Observation:
 
 
 CHAINS = {
+    "maintenance with notice": (
+        [
+            seen(60, "maintenance-due"),
+            seen(60, "cordoned", NODE),
+            seen(61, "evicted-by-api"),
+            seen(61.2, "deleted-by-controller"),
+            exited(65),
+        ],
+        ["maintenance", "cordoned", "evicted-by-api", "deleted-by-controller", "signalled"],
+    ),
     "spot notice, drain, SIGTERM": (
         [
             seen(60, "spot-notice", NODE),
@@ -99,6 +109,7 @@ APART = {
     "a node that is silent later": ([exited(50, 1), seen(90, "node-silent", NODE)], "exited"),
     "a node that was silent before": ([seen(10, "node-silent", NODE), exited(500, 137)], "signalled"),
     "a roll that had not come to it yet": ([seen(10, "rolling", NODE), exited(500, 1)], "exited"),
+    "maintenance that is to come": ([seen(900, "maintenance-due"), exited(65, 1)], "exited"),
     "a cordon long before": ([seen(10, "cordoned", NODE), exited(5000, 1)], "exited"),
     "a volume that came late": ([seen(10, "mount"), exited(500, 1)], "exited"),
     "a deletion an hour before": ([seen(10, "evicted-by-person", user="ops"), exited(4000, 1)], "drained-by-person"),

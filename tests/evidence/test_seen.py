@@ -5,12 +5,15 @@ from typing import Any
 
 import pytest
 
-from evidence import audit
+from evidence import audit, pods
 from evidence.events import of_event
 from evidence.judge import judge
 from evidence.nodes import of_node
+from evidence.observation import Observation
 from evidence.pods import of_pod
 from evidence.works import of_work
+from fleet import maintenance
+from services.maintenance import marks
 
 AT, LATER = "2026-11-28T10:00:00Z", "2026-11-28T10:00:30Z"
 SECONDS = 1795860000.0
@@ -64,9 +67,17 @@ PODS = {
         "",
     ),
     "init": (
-        pod({"phase": "Failed", "initContainerStatuses": [container(terminated=ended(1))]}),
+        pod({"phase": "Failed", "initContainerStatuses": [container(terminated=ended(75))]}),
         "init-failed",
-        "exit code 1",
+        "exit code 75",
+    ),
+    "unfit host": (
+        pod(
+            {"phase": "Failed", "initContainerStatuses": [{**container(terminated=ended(75)), "name": pods.FIRST}]},
+            labels={pods.RUN: "train"},
+        ),
+        "host-unfit",
+        "",
     ),
     "node's memory": (failed("Evicted", LOW.format("memory")), "evicted-memory", "available: 40Mi"),
     "node's disk": (failed("Evicted", LOW.format("ephemeral-storage")), "evicted-disk", ""),
@@ -363,3 +374,25 @@ def test_a_pod_that_is_gone_is_as_the_log_saw_it_last() -> None:
     assert [(one.code, one.facts["exit_code"]) for one in of_pod(found)] == [("exited", 7)]
     assert audit.last_of(trail[1:], "pods", "team-a", "train-0") is None
     assert audit.last_of(trail, "pods", "team-b", "train-0") is None
+
+
+def test_a_pod_shows_what_it_was_told_of_its_machine_in_the_service_s_own_form() -> None:
+    spec = {"source": "operator", "target": {"kind": "node", "name": "gpu-1"}, "why": "new NIC", "noticeSeconds": 0}
+    times = {"start": "2026-11-30T22:00:00Z", "end": "2026-11-30T23:00:00Z", "closedSeconds": 3600}
+    meta = {"name": "nic", "uid": "u", "resourceVersion": "1"}
+
+    def told(**more: str) -> Observation:
+        plan = maintenance.read({"metadata": meta, "spec": {**spec, **times, **more}})
+        text = marks.of_pod([(plan, maintenance.NodeState("told", 0.0, 0.0))], 0.0)
+        pod = {
+            "metadata": {"namespace": "team-a", "name": "x", "annotations": {maintenance.ANNOTATION: text}},
+            "spec": {},
+        }
+        (found,) = of_pod(pod)
+        return found
+
+    one = told()
+    assert (one.code, one.at) == ("maintenance-due", maintenance.seconds(times["start"]))
+    assert one.text == "new NIC, announced by an operator for 2026-11-30T22:00:00Z"
+    assert told(source="ec2-spot").code == "spot-notice"
+    assert not of_pod({"metadata": {"name": "x", "annotations": {maintenance.ANNOTATION: "[1]"}}, "spec": {}})

@@ -1,15 +1,14 @@
-"""What the recorder may do in AWS, as plain data: write what it saw to the home region's fleet bucket, and read the
-audit log there.
+"""What the recorder may do in AWS, as plain data: of a cluster that is at home there, write what it saw to the home
+region's fleet bucket and read the audit log there; of one that has machines there, read what became of them.
 
-The role is for one service account of one cluster, as teams' roles are (team_roles.py). Only of a cluster that is at
-home in AWS: elsewhere the bucket is another cloud's.
+The role is for one service account of one cluster, as teams' roles are (team_roles.py).
 """
 
 from typing import Any
 
 from components.storage.places import AUDIT
 from fleet import autoscaler, recorder
-from fleet.buckets import bucket_arn, key_alias
+from fleet.buckets import bucket_arn, in_azure, key_alias
 from fleet.model import Fleet
 
 from ..owners import of_cluster
@@ -23,6 +22,10 @@ DESCRIBE = [
     "autoscaling:DescribeScalingActivities",
 ]
 KEYS = ["kms:Decrypt", "kms:GenerateDataKey"]
+
+
+def wanted(fleet: Fleet, cluster: str) -> bool:
+    return not in_azure(fleet, fleet.clusters[cluster].region) or bool(autoscaler.regions(fleet, cluster, "aws"))
 
 
 def role_name(fleet: Fleet, cluster: str) -> str:
@@ -41,6 +44,16 @@ def trust(fleet: Fleet, cluster: str) -> Document:
 
 
 def permissions(fleet: Fleet, cluster: str) -> Document:
+    asked = autoscaler.regions(fleet, cluster, "aws")
+    statements = [
+        *([] if in_azure(fleet, fleet.clusters[cluster].region) else _at_home(fleet, cluster)),
+        # What became of machines; AWS has these of no machine in particular.
+        *([allow("Machines", DESCRIBE, ["*"], StringEquals={"aws:RequestedRegion": asked})] if asked else []),
+    ]
+    return {"Version": "2012-10-17", "Statement": statements}
+
+
+def _at_home(fleet: Fleet, cluster: str) -> list[Document]:
     assert fleet.aws is not None
     region = fleet.clusters[cluster].region
     bucket, audit, own = bucket_arn(fleet, region), f"{AUDIT}/{cluster}/*", recorder.written(cluster)
@@ -48,14 +61,10 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
         "StringEquals": {"kms:ViaService": f"s3.{region}.amazonaws.com"},
         "ForAnyValue:StringEquals": {"kms:ResourceAliases": key_alias(fleet, region)},
     }
-    asked = autoscaler.regions(fleet, cluster, "aws")
-    statements = [
+    return [
         allow("Records", [*READ, *WRITE], [f"{bucket}/{pattern}" for pattern in own]),
         allow("Audit", READ, [f"{bucket}/{audit}"]),
         allow("List", ["s3:ListBucket"], [bucket], StringLike={"s3:prefix": [*own, audit]}),
         # Every key there, of which the alias leaves the fleet bucket's.
         allow("Keys", KEYS, [f"arn:aws:kms:{region}:{fleet.aws.account_id}:key/*"], **by_s3),
-        # What became of machines; AWS has these of no machine in particular.
-        *([allow("Machines", DESCRIBE, ["*"], StringEquals={"aws:RequestedRegion": asked})] if asked else []),
     ]
-    return {"Version": "2012-10-17", "Statement": statements}

@@ -59,7 +59,7 @@ def test_at_home_in_azure_it_is_a_storage_account(world: World) -> None:
     assert told(spec_of(world, "main"))["into"].startswith("s3://both-us-west-2-"), "wherever it has nodes beside"
 
 
-def test_its_pod_has_a_token_for_its_home_s_cloud_and_for_azure_where_it_has_machines(
+def test_its_pod_has_a_token_for_its_home_s_cloud_and_for_those_where_it_has_machines(
     world: World, example: AddOnsSpec
 ) -> None:
     found: dict[str, tuple[list[str], set[str], dict[str, str]]] = {}
@@ -74,15 +74,19 @@ def test_its_pod_has_a_token_for_its_home_s_cloud_and_for_azure_where_it_has_mac
     assert {"AWS_ROLE_ARN", "AZURE_CLIENT_ID"} <= {*env}
     assert "--identity" in words
     env, mounts, words = found["south"]
-    assert mounts == {"settings", "azure"}
-    assert "AZURE_CLIENT_ID" in env
-    assert not [name for name in env if name.startswith("AWS")]
+    assert mounts == {"settings", "aws", "azure"}
+    assert {"AWS_ROLE_ARN", "AZURE_CLIENT_ID"} <= {*env}
+    assert [one for one in told(spec_of(world, "south"))["machines"] if not one.startswith("/")] == ["us-west-2"]
     assert words["--identity"] == f"{azure_pod_role.FOLDER}/{azure_pod_role.CLIENT_ID}"
     without = bed.in_aws(example)
     assert {one["name"] for one in recorder.pod(without)["volumes"]} == {"settings", "aws"}
     assert "--identity" not in options(without)
     assert told(without)["machines"] == ["eu-west-1", "us-east-1", "us-west-2"]
-    volume = recorder.pod(spec_of(world, "south"))["volumes"][1]
+    pools = {name: pool for name, pool in world.fleet.pools.items() if name != "own-west"}
+    at_home = spec_of(World(world.fleet.model_copy(update={"pools": pools}), world.plan, world.path), "south")
+    assert {one["name"] for one in recorder.pod(at_home)["volumes"]} == {"settings", "azure"}
+    assert not [one for one in recorder.pod(at_home)["containers"][0]["env"] if one["name"].startswith("AWS")]
+    volume = recorder.pod(at_home)["volumes"][1]
     assert volume["projected"]["sources"][1]["configMap"]["name"] == "recorder-identity"
 
 

@@ -123,7 +123,7 @@ def log(hours: float) -> tuple[AuditLog, Bucket]:
     bucket = Bucket({f"audit/main/{key}": gzip.compress(line % at) for key, at in parts.items()})
     bucket.objects["audit/other/a/2026-11-28/093000.000000Z-0.jsonl.gz"] = gzip.compress(line)
     info = SimpleNamespace(name="main", api=[SimpleNamespace(name="a"), SimpleNamespace(name="b")])
-    return AuditLog(bucket, info, NOW - timedelta(hours=hours), NOW), bucket  # type: ignore[arg-type]
+    return AuditLog(bucket, info, [(NOW - timedelta(hours=hours), NOW)]), bucket  # type: ignore[arg-type]
 
 
 def test_only_parts_of_the_time_are_read_and_each_once() -> None:
@@ -135,6 +135,20 @@ def test_only_parts_of_the_time_are_read_and_each_once() -> None:
     assert len(bucket.read_keys) == 3
     everything, _ = log(24)
     assert len(everything.entries(["train-0"])) == 4
+
+
+def test_of_a_day_with_gaps_only_they_are_read() -> None:
+    whole, bucket = log(24)
+    eight = NOW.replace(hour=8, minute=0, second=0)
+    gaps = [(NOW - timedelta(days=3), eight - timedelta(hours=30)), (eight, eight + timedelta(minutes=5))]
+    assert [str(one["requestReceivedTimestamp"])[11:16] for one in whole.within(gaps).entries(["train-0"])] == [
+        "08:00",
+        "09:50",
+    ]
+    assert [key.split("/")[2:] for key in bucket.read_keys] == [
+        ["a", "2026-11-28", "080000.000000Z-000000000100.jsonl.gz"],
+        ["b", "2026-11-28", "060000.000000Z-000000000000.jsonl.gz"],
+    ]
 
 
 def host(name: str, at: str, code: int, attempt: int = 0) -> dict[str, Any]:

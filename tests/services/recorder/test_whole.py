@@ -145,6 +145,10 @@ class Bed:
     def text(self) -> str:
         return json.dumps([one.as_json() for one in self.records("").all()])
 
+    def watches(self, replica: str, since: datetime) -> bool:
+        found = (one for one in self.records("").all() if one.code == WATCHED and replica in one.about)
+        return any(one.at >= since.timestamp() for one in found)
+
     def gaps(self, since: datetime) -> list[Gap]:
         """With what a recorder has yet to write."""
         found = self.records("")
@@ -232,12 +236,15 @@ def test_one_that_is_killed_leaves_no_gap(standing: Bed) -> None:
     begun = datetime.now(UTC)
     standing.end("recorder-a", signal.SIGKILL)
     standing.died("train-1", 3)
-    eventually(lambda: standing.known("train-1"), 30)
+    eventually(lambda: standing.known("train-1"), 90)
+    again = datetime.now(UTC)
     standing.start("recorder-a")
+    # The other writes of the time between as soon as something happens again.
+    eventually(lambda: standing.watches("recorder-a", again), 90)
     standing.died("train-2", 3)
-    eventually(lambda: standing.known("train-2"), 30)
+    eventually(lambda: standing.known("train-2"), 90)
     # What one has written is known before the other has written of the time between.
-    eventually(lambda: not standing.gaps(begun), 30)
+    eventually(lambda: not standing.gaps(begun), 90)
     assert standing.why("train-1").verdict.code == "exited"
 
 

@@ -51,6 +51,17 @@ def test_it_is_as_long_whatever_the_number_of_teams(example: AddOnsSpec) -> None
     assert recorder_role.permissions(many, "main") == recorder_role.permissions(example.fleet, "main")
 
 
+def test_at_home_in_azure_it_looks_at_what_became_of_machines_and_writes_nothing() -> None:
+    fleet = bed.both().fleet
+    assert recorder_role.wanted(fleet, "south")
+    (looks,) = recorder_role.permissions(fleet, "south")["Statement"]
+    assert (looks["Sid"], looks["Action"]) == ("Machines", recorder_role.DESCRIBE)
+    assert looks["Condition"] == {"StringEquals": {"aws:RequestedRegion": ["us-west-2"]}}
+    pools = {name: pool for name, pool in fleet.pools.items() if name != "own-west"}
+    assert not recorder_role.wanted(fleet.model_copy(update={"pools": pools}), "south")
+    assert recorder_role.wanted(fleet.model_copy(update={"pools": pools}), "main")
+
+
 @pytest.fixture(scope="module")
 def stored(root: Client, example: AddOnsSpec) -> Iterator[Client]:
     """Root's clients, with two regions' buckets as their stacks make them."""
