@@ -4,11 +4,12 @@ Shape and ranges are checked here; what needs two entries to decide (a pool nami
 """
 
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from .address.blocks import address_to_int, parse
+from .hours import days, time_zone
 from .yaml_subset import NAME
 
 Name = Annotated[str, Field(pattern=f"^{NAME}$", description="a DNS label of 1 to 32 characters")]
@@ -36,8 +37,17 @@ Address = Annotated[
 Size = Literal["small", "medium", "large"]
 PoolKind = Literal["gpu", "cpu", "system", "ssh"]
 Cloud = Literal["aws", "azure"]
+# page: somebody is woken; ticket: on a working day.
+Severity = Literal["page", "ticket"]
+MAIL = r"^[^@\s]+@[^@\s]+$"
 # Those that machines may start from (fleet.image_names.CHANNELS has one more, for what was taken back).
 Channel = Literal["stable", "candidate"]
+
+
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+Clock = Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$", description="hours and minutes, as 08:30")]
+Zone = Annotated[str, Field(description="a time zone such as Europe/Berlin"), _checked(time_zone)]
+Days = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(/\d{4}-\d\d-\d\d)?$"), _checked(days)]
 
 
 class Model(BaseModel):
@@ -270,6 +280,61 @@ class Person(Model):
     keys: list[str] = Field(default_factory=list, description="SSH public keys, as .pub files have them")
 
 
+class Window(Model):
+    """Hours in which announced work on machines may begin."""
+
+    days: list[Day] = Field(default_factory=lambda: list(get_args(Day)), min_length=1)
+    begins: Clock = "00:00"
+    ends: Clock = Field(default="24:00", description="before `begins`: on the next day")
+    zone: Zone = "UTC"
+
+
+class Postponing(Model):
+    """Whether those whose work it would end may move it."""
+
+    by: Literal["team", "operators"] = Field(default="team", description="team: whoever's work is there")
+    times: int = Field(default=2, ge=0, le=100)
+    hours: float = Field(default=4, ge=0, le=168, description="all times together")
+
+
+class Maintenance(Model):
+    """What is announced before work on machines, and when it may begin."""
+
+    notice_minutes: int = Field(default=60, ge=0, le=10080, description="told so long before at the latest")
+    closed_minutes: int = Field(
+        default=60,
+        ge=0,
+        le=1440,
+        description="so long before, no new work begins there that does not say it is shorter",
+    )
+    share: float = Field(default=0.1, gt=0, le=1, description="of a pool's machines at once; at least one")
+    windows: dict[Name | RegionName, list[Window]] = Field(
+        default_factory=dict, description="by pool, site or region; without any work begins at any hour"
+    )
+    frozen: list[Days] = Field(default_factory=list, description="days, as 2026-12-24 or 2026-12-24/2027-01-02, in UTC")
+    postpone: Postponing = Postponing()
+
+
+class Receiver(Model):
+    """Who is told of alarms, and how. What nobody else may know lies in the cluster, by the receiver's name."""
+
+    kind: Literal["webhook", "slack", "pagerduty", "email"]
+    severities: list[Severity] = Field(default_factory=lambda: list(get_args(Severity)), min_length=1)
+    owners: list[Name] = Field(default_factory=list, description="`operators`, and teams; everybody's unless named")
+    watchdog: bool = Field(default=False, description="told each minute that alarms work: silence is the alarm there")
+    to: str | None = Field(default=None, pattern=MAIL, description="of kind email: whom")
+    sender: str | None = Field(default=None, pattern=MAIL, description="of kind email: who writes")
+    server: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+:\d+$", description="of kind email: HOST:PORT")
+
+
+class Monitoring(Model):
+    """Metrics and alarms of each cluster."""
+
+    keep_days: int = Field(default=15, ge=1, le=365, description="at most; less where the disk is full before")
+    disk_gib: int = Field(default=20, ge=1, le=30, description="on each of two system machines")
+    receivers: dict[Name, Receiver] = Field(default_factory=dict, description="whom alarms reach")
+
+
 class Fleet(Model):
     """The whole of fleet.yaml."""
 
@@ -297,6 +362,8 @@ class Fleet(Model):
     regions: dict[RegionName, Region] = Field(min_length=1, description="one entry for each cloud region, by its name")
     sites: dict[Name, Site] = Field(default_factory=dict)
     storage: Storage = Storage()
+    maintenance: Maintenance = Maintenance()
+    monitoring: Monitoring | None = Field(default=None, description="`{}` has all of it")
     clusters: dict[Name, Cluster] = Field(default_factory=dict)
     pools: dict[Name, Pool] = Field(default_factory=dict)
     teams: dict[Name, Team] = Field(min_length=1, description="at least one: pools and people belong to teams")

@@ -23,7 +23,7 @@ class Remark(NamedTuple):
 
 def remarks(loaded: Loaded) -> list[Remark]:
     """In the order of the file."""
-    found = [*_zones_of_etcd(loaded.fleet), *_nowhere_for_cpu_work(loaded.fleet)]
+    found = [*_zones_of_etcd(loaded.fleet), *_nowhere_for_cpu_work(loaded.fleet), *_alarms_for_nobody(loaded.fleet)]
     return sorted(Remark(loaded.file, loaded.lines.of(entry), text) for entry, text in found)
 
 
@@ -49,3 +49,8 @@ def _nowhere_for_cpu_work(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...],
                 f"cluster {name} has no pool of kind cpu: pods that ask for no GPU wait until there is one, "
                 "or until they tolerate another kind's taint",
             )
+
+
+def _alarms_for_nobody(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if fleet.monitoring and not fleet.monitoring.receivers:
+        yield ("monitoring",), "monitoring has no receivers: alarms reach nobody who does not look for them"

@@ -4,7 +4,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from . import caps, gpus, pairs, people, pools, prices, quotas, regions, room, shapes, shares, team_queues, team_storage
+from . import (
+    caps,
+    gpus,
+    monitoring,
+    pairs,
+    people,
+    pools,
+    prices,
+    quotas,
+    regions,
+    room,
+    shapes,
+    shares,
+    team_queues,
+    team_storage,
+    windows,
+)
 from .address import reserved, sizes
 from .address.blocks import Block, overlaps, parse
 from .model import Fleet, Pool
@@ -321,6 +337,10 @@ def _storage(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for part in (shares, team_storage, team_queues) for found in part.wrong(fleet))
 
 
+def _maintenance(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for part in (windows, monitoring) for found in part.wrong(fleet))
+
+
 def _people(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in people.wrong(fleet))
 
@@ -346,4 +366,5 @@ RULES: tuple[Rule, ...] = (
     _kubernetes,
     _state,
     _people,
+    _maintenance,
 )

@@ -44,7 +44,9 @@ def _words(model: Model, path: Sequence[int | str], detail: ErrorDetails) -> tup
         form = f"the form {context['pattern']}"
         return f"{where} is {given!r}", f"It must be {meaning}: {form}" if meaning else f"It must have {form}"
     if kind == "value_error":
-        return str(context["error"]), "Write four numbers from 0 to 255, for a prefix its first address"
+        # What is wrong and what would be right, else it is about an address.
+        what, *remedy = context["error"].args
+        return str(what), remedy[0] if remedy else "Write four numbers from 0 to 255, for a prefix its first address"
     if kind == "literal_error":
         return f"{where} is {given!r}", f"It must be {context['expected']}"
     if kind.endswith("_type") or kind == "model_attributes_type":

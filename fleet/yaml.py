@@ -53,7 +53,7 @@ class Lines:
 def _key_line(node: CommentedMap, key: Hashable) -> int | None:
     try:
         return int(node.lc.key(key)[0]) + 1
-    except KeyError:  # the key came through a merge (<<: *anchor)
+    except (KeyError, TypeError):  # it came through a merge (<<: *anchor), and perhaps all there did
         return None
 
 
@@ -80,9 +80,13 @@ def read(path: Path, name: str | None = None, example: str = "the example fleet.
     except YAMLError as error:
         what = str(error).splitlines()[0]
         raise FleetError([Problem(name, None, f"this is not YAML: {what}", "Correct it")]) from None
-    except (RecursionError, ValueError) as error:  # brackets in brackets; numbers of thousands of digits
-        what = "it nests too deeply" if isinstance(error, RecursionError) else "a number has thousands of digits"
-        raise FleetError([Problem(name, None, what, "Shorten it")]) from None
+    except RecursionError:
+        raise FleetError([Problem(name, None, "it nests too deeply", "Shorten it")]) from None
+    except ValueError as error:
+        # YAML makes days of what looks like one, and numbers of thousands of digits.
+        day = "day" in str(error) or "month" in str(error)
+        what = f"it has a day that is none: {error}" if day else "a number has thousands of digits"
+        raise FleetError([Problem(name, None, what, "Correct it" if day else "Shorten it")]) from None
     if not isinstance(data, CommentedMap):
         what = "the file is empty" if data is None else f"the file holds a {_kind(data)}, not a mapping"
         raise FleetError([Problem(name, 1, what, f"Start from {example}")])

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # In the container.
 HOME = "opt/landbridge"
 # The client of Kubernetes' API is a file by itself: scripts of machines have it, too.
-CODE, PACKAGES = ("services", "fleet", "evidence", "kube_http.py"), f"{HOME}/packages"
+CODE, PACKAGES = ("services", "fleet", "evidence", "kube_http.py", "kube_lease.py"), f"{HOME}/packages"
 # The causes of `evidence` are a table in YAML.
 CODE_SUFFIXES = (".py", ".proto", ".yaml")
 AUTHORITIES, BUNDLE = "usr/share/ca-certificates", "etc/ssl/certs/ca-certificates.crt"

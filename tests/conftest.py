@@ -40,9 +40,16 @@ LONG = (
 )
 # Files that share what is brought up once: one worker has them all.
 TOGETHER = (
-    ("tests/e2e/test_experiments.py", "tests/e2e/test_queues.py", "tests/e2e/test_why.py"),
+    (
+        "tests/e2e/test_experiments.py",
+        "tests/e2e/test_maintenance.py",
+        "tests/e2e/test_monitoring.py",
+        "tests/e2e/test_queues.py",
+        "tests/e2e/test_why.py",
+    ),
     ("tests/components/addons/",),
     ("tests/landbridge/pool/",),
+    ("tests/services/maintenance/",),
     tuple(
         f"tests/landbridge/{name}.py"
         for name in (

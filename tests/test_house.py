@@ -97,6 +97,10 @@ def test_each_file_of_a_cloud_has_its_twin_or_a_reason(topic: Path) -> None:
 def test_the_client_of_kubernetes_needs_python_alone() -> None:
     """Machines and all packages have it, so it lies beside them: docs/decisions/0057-one-kubernetes-client.md."""
     assert {name.partition(".")[0] for name in imports(ROOT / "kube_http.py")} <= sys.stdlib_module_names
+    assert {name.partition(".")[0] for name in imports(ROOT / "kube_lease.py")} <= {
+        *sys.stdlib_module_names,
+        "kube_http",
+    }
 
 
 # File of one cloud → why it knows the other.

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import (
+    admission,
     autoscaler,
     csi,
     dns,
@@ -13,6 +14,7 @@ from . import (
     joining,
     kube_proxy,
     kueue,
+    maintenance,
     network_policies,
     node_dns,
     priorities,
@@ -28,6 +30,7 @@ from .aws import efa as aws_efa
 from .aws import team_pods as aws_team_pods
 from .azure import team_pods as azure_team_pods
 from .manifests import Manifest
+from .monitoring import alertmanager, gpu_metrics, node_metrics, prometheus, state_metrics
 from .spec import AddOnsSpec
 
 
@@ -41,6 +44,10 @@ class AddOn(NamedTuple):
     manifests: Callable[[AddOnsSpec], list[Manifest]]
     depends_on: tuple[str, ...] = ()
     wanted: Callable[[AddOnsSpec], bool] = always
+
+    def made(self, spec: AddOnsSpec) -> list[Manifest]:
+        """As the cluster's version of Kubernetes takes them."""
+        return [admission.served(one, spec.cluster.kubernetes) for one in self.manifests(spec)]
 
 
 TABLE: dict[str, AddOn] = {
@@ -80,6 +87,20 @@ TABLE: dict[str, AddOn] = {
         recorder.manifests,
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON, kueue.ADDON, jobset.ADDON),
     ),
+    # It holds GPUs in the queues' namespace.
+    maintenance.ADDON: AddOn(
+        maintenance.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON, queues.ADDON)
+    ),
+    # Its namespace is that of all that measures.
+    prometheus.ADDON: AddOn(
+        prometheus.manifests,
+        (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
+        wanted=prometheus.wanted,
+    ),
+    alertmanager.ADDON: AddOn(alertmanager.manifests, (prometheus.ADDON,), wanted=alertmanager.wanted),
+    state_metrics.ADDON: AddOn(state_metrics.manifests, (prometheus.ADDON,), wanted=prometheus.wanted),
+    node_metrics.ADDON: AddOn(node_metrics.manifests, (prometheus.ADDON,), wanted=prometheus.wanted),
+    gpu_metrics.ADDON: AddOn(gpu_metrics.manifests, (prometheus.ADDON, gpu.ADDON), wanted=gpu_metrics.wanted),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),
@@ -93,4 +114,4 @@ def wanted(spec: AddOnsSpec) -> dict[str, AddOn]:
 
 def manifests(spec: AddOnsSpec) -> dict[str, list[Manifest]]:
     """Of every add-on of the cluster, in the order of registration."""
-    return {name: addon.manifests(spec) for name, addon in wanted(spec).items()}
+    return {name: addon.made(spec) for name, addon in wanted(spec).items()}

@@ -4,9 +4,12 @@ A patch's value may be an object or an empty list: a list with objects in it mak
 `ObjectVal.ConvertToNative` gives a Struct where lists want a Value (apiserver, pkg/cel/mutation/dynamic).
 """
 
+from fleet.kubernetes_versions import mutates_by_beta
+
 from .manifests import Manifest, meta
 
 GROUP = "admissionregistration.k8s.io"
+KINDS = ("MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding")
 
 
 def policy(
@@ -25,7 +28,7 @@ def policy(
     return [
         {
             "apiVersion": f"{GROUP}/v1",
-            "kind": "MutatingAdmissionPolicy",
+            "kind": KINDS[0],
             "metadata": meta(name, addon, ""),
             "spec": {
                 "failurePolicy": "Fail",
@@ -38,11 +41,18 @@ def policy(
         },
         {
             "apiVersion": f"{GROUP}/v1",
-            "kind": "MutatingAdmissionPolicyBinding",
+            "kind": KINDS[1],
             "metadata": meta(name, addon, ""),
             "spec": {"policyName": name},
         },
     ]
+
+
+def served(manifest: Manifest, kubernetes: str) -> Manifest:
+    """As that version calls it: for anything but these policies that is what it is called."""
+    if manifest["kind"] in KINDS and mutates_by_beta(kubernetes):
+        return {**manifest, "apiVersion": f"{GROUP}/v1beta1"}
+    return manifest
 
 
 def texts(values: tuple[str, ...]) -> str:

@@ -28,7 +28,7 @@ from .manifests import (
     rule,
 )
 from .spec import AddOnsSpec
-from .system_pods import NARROW, REPLICAS, TOKEN, ours, system_pod
+from .system_pods import NARROW, REPLICAS, TOKEN, alive, ours, system_pod
 
 ADDON = identity.ACCOUNT
 SETTINGS = "cluster-autoscaler-settings"
@@ -40,6 +40,8 @@ FREEZE = "/etc/landbridge/freeze"
 DECISIONS = "/run/landbridge/decisions"
 WEBHOOKS, WEBHOOKS_SECRET = "/etc/landbridge/webhooks", "landbridge-webhooks"
 LISTEN, SERVICE_PORT = "127.0.0.1:8086", 8087
+# The name of that port, by which its metrics are found.
+CLOUD_PORT = "cloud-metrics"
 # By the cluster's size, cores and memory: it holds all nodes and pods, and upstream wants a core for 1,000 nodes
 # (FAQ.md, "Service Level Objectives").
 ASKED = {"small": ("200m", "400Mi"), "medium": ("500m", "1Gi"), "large": ("1", "2Gi")}
@@ -167,7 +169,6 @@ def _certificates() -> Manifest:
 
 def _cloud(spec: AddOnsSpec) -> Manifest:
     """Beside the autoscaler for as long as that lives, and up before it."""
-    alive = get(SERVICE_PORT, "/healthz", "")
     env, mounts, more = list[Manifest](), list[Manifest](), list[str]()
     if _in(spec, "aws"):
         env += aws_pod_role.variables(spec, aws_autoscaler_role.role_arn(spec.fleet, spec.cluster.name))
@@ -198,10 +199,7 @@ def _cloud(spec: AddOnsSpec) -> Manifest:
         ],
         restartPolicy="Always",
         env=env,
-        ports=[{"name": "cloud-metrics", "containerPort": SERVICE_PORT}],
-        # Python and the protocol take seconds to come up on a busy machine.
-        startupProbe={**alive, "periodSeconds": 2, "failureThreshold": 60},
-        livenessProbe={**alive, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
+        **alive(SERVICE_PORT, CLOUD_PORT),
         volumeMounts=[
             _settings(),
             {"name": "freeze", "mountPath": FREEZE, "readOnly": True},

@@ -54,10 +54,17 @@ BUDGETS = {
     # Each of the two: pods, nodes, events, Jobs, JobSets and workloads; of more than 500 a page more for each 500.
     # Nothing fails in a quiet hour, so no last lines are asked for.
     "recorder": Budget("cluster", 12, 6, 0, {}),
+    # The leader of two reads and writes its lease each two seconds, the other one reads it: plans and nodes. Where
+    # something is planned pods of those nodes are listed once a minute, and while they are drained each five seconds.
+    "maintenance": Budget("cluster", 6, 2, 3 * 1800, {}),
     # The leader of two writes its lease each two seconds, and the other one reads it. At the start Kueue writes the
     # status of every queue, and its authority into definitions and webhooks.
     "kueue": Budget("cluster", 140, 20, 2 * 1800, {}),
     "jobset": Budget("cluster", 60, 8, 2 * 1800, {}),
+    # Each of the two: pods of two namespaces; and each of three API servers is asked what it measures twice a minute.
+    "prometheus": Budget("cluster", 4, 2, 3 * 120, {}),
+    # One, of six kinds.
+    "kube-state-metrics": Budget("cluster", 12, 6, 0, {}),
 }
 # What a node's kubelet asks: a lease each ten seconds, a status in five minutes, its own watches.
 KUBELET_HOURLY = 360 + 12 + 5 * RENEWALS_AN_HOUR

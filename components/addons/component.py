@@ -4,6 +4,7 @@ from typing import TypedDict
 
 import pulumi
 
+from . import admission
 from .addons import wanted
 from .manifests import Manifest
 from .spec import AddOnsSpec
@@ -25,7 +26,7 @@ class AddOns(pulumi.ComponentResource):
         for addon, entry in wanted(args["spec"]).items():
             before = [resource for need in entry.depends_on for resource in self.resources.get(need, ())]
             made: dict[str, pulumi.CustomResource] = {}
-            for manifest in entry.manifests(args["spec"]):
+            for manifest in entry.made(args["spec"]):
                 # A volume goes only after its claim: the other way round it waits, and the claim for it.
                 volume = made.get(f"PersistentVolume/{manifest.get('spec', {}).get('volumeName')}")
                 options = pulumi.ResourceOptions(parent=self, depends_on=[*before, *([volume] if volume else [])])
@@ -50,5 +51,10 @@ def token(manifest: Manifest) -> str:
 
 
 def _resource(manifest: Manifest, options: pulumi.ResourceOptions) -> pulumi.CustomResource:
+    if manifest["kind"] in admission.KINDS:
+        # With the cluster's version its own changes, and it is the same object.
+        versions = {f"{admission.GROUP}/{version}" for version in ("v1", "v1beta1")} - {manifest["apiVersion"]}
+        former = [pulumi.Alias(type_=token({**manifest, "apiVersion": one})) for one in versions]
+        options = pulumi.ResourceOptions.merge(options, pulumi.ResourceOptions(aliases=former))
     # Not by the SDK's classes: they have a Python name for each field, and manifests have Kubernetes'.
     return pulumi.CustomResource(token(manifest), resource_name(manifest), manifest, options)

@@ -79,6 +79,25 @@ AUTOSCALER = Image(
 # Those that tools/go_tools.py builds for the local cloud.
 KUEUE = Image("registry.k8s.io/kueue/kueue", "v0.17.0", APACHE, "kubernetes-sigs/kueue, releases/tag/v0.17.0")
 JOBSET = Image("registry.k8s.io/jobset/jobset", "v0.11.1", APACHE, "kubernetes-sigs/jobset, releases/tag/v0.11.1")
+PROMETHEUS = Image("quay.io/prometheus/prometheus", "v3.16.0", APACHE, "prometheus/prometheus, releases/tag/v3.16.0")
+ALERTMANAGER = Image(
+    "quay.io/prometheus/alertmanager", "v0.31.1", APACHE, "prometheus/alertmanager, releases/tag/v0.31.1"
+)
+NODE_EXPORTER = Image(
+    "quay.io/prometheus/node-exporter", "v1.12.1", APACHE, "prometheus/node_exporter, releases/tag/v1.12.1"
+)
+DCGM_EXPORTER = Image(
+    "nvcr.io/nvidia/k8s/dcgm-exporter",
+    "4.2.3-4.1.3-ubuntu22.04",
+    APACHE,
+    "NVIDIA/dcgm-exporter, deployment/values.yaml",
+)
+STATE_METRICS = Image(
+    "registry.k8s.io/kube-state-metrics/kube-state-metrics",
+    "v2.18.0",
+    APACHE,
+    "kubernetes/kube-state-metrics, releases/tag/v2.18.0",
+)
 # That of every machine's own pods: components/pools/containerd.py.
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
@@ -106,6 +125,11 @@ PINNED = (
     AUTOSCALER,
     KUEUE,
     JOBSET,
+    PROMETHEUS,
+    ALERTMANAGER,
+    NODE_EXPORTER,
+    DCGM_EXPORTER,
+    STATE_METRICS,
     PAUSE,
     SERVICES,
 )

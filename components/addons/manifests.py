@@ -35,13 +35,15 @@ def chosen(addon: str, name: str) -> dict[str, str]:
     return {NAME: addon, INSTANCE: name}
 
 
-def daemon_set(name: str, addon: str, pod: Manifest, config: Mapping[str, str] | None = None) -> Manifest:
+def daemon_set(
+    name: str, addon: str, pod: Manifest, config: Mapping[str, str] | None = None, *, space: str = SPACE
+) -> Manifest:
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "10%"}}
     return {
         "apiVersion": "apps/v1",
         "kind": "DaemonSet",
         # One of thousands of nodes is always out of sight, and no `up` waits for that one.
-        "metadata": meta(name, addon, annotations=NO_WAIT),
+        "metadata": meta(name, addon, space, annotations=NO_WAIT),
         "spec": {
             "selector": {"matchLabels": chosen(addon, name)},
             "updateStrategy": rolling,
@@ -74,6 +76,46 @@ def deployment(
             "selector": {"matchLabels": chosen(addon, name)},
             **({"strategy": rolling} if hosts else {}),
             "template": template(name, addon, pod, config, **annotations),
+        },
+    }
+
+
+def stateful_set(
+    name: str,
+    addon: str,
+    replicas: int,
+    pod: Manifest,
+    config: Mapping[str, str] | None = None,
+    *,
+    space: str = SPACE,
+) -> Manifest:
+    """Each replica keeps its name, and is found by it: of the headless Service that is called as the set is."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": meta(name, addon, space, annotations=NO_WAIT),
+        "spec": {
+            "serviceName": name,
+            "replicas": replicas,
+            # None of them waits for another one.
+            "podManagementPolicy": "Parallel",
+            "selector": {"matchLabels": chosen(addon, name)},
+            "template": template(name, addon, pod, config),
+        },
+    }
+
+
+def headless(name: str, addon: str, ports: Mapping[str, int], space: str = SPACE) -> Manifest:
+    """Names of pods, before they are ready, too."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": meta(name, addon, space, annotations=NO_WAIT),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": chosen(addon, name),
+            "ports": [{"name": of, "port": port} for of, port in ports.items()],
         },
     }
 
@@ -144,14 +186,15 @@ def rights(
     """A service account with rights in the whole cluster, and with others `here`, in its own namespace."""
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": meta(name, addon, space)}
     subject = {"kind": "ServiceAccount", "name": name, "namespace": space}
-    found = [account, *_role("ClusterRole", name, addon, "", rules, subject)]
-    return [*found, *_role("Role", name, addon, space, here, subject)] if here else found
+    found = [account, *role("ClusterRole", name, addon, "", rules, subject)]
+    return [*found, *role("Role", name, addon, space, here, subject)] if here else found
 
 
-def _role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest) -> list[Manifest]:
-    role = f"landbridge:{name}"
-    shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(role, addon, space)}
-    bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": role}, "subjects": [subject]}
+def role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest) -> list[Manifest]:
+    """Rights of a subject of any namespace, which stand in `space`, and their binding."""
+    called = f"landbridge:{name}"
+    shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(called, addon, space)}
+    bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": called}, "subjects": [subject]}
     return [{**shared, "kind": kind, "rules": list(rules)}, {**shared, "kind": f"{kind}Binding", **bound}]
 
 

@@ -8,6 +8,7 @@ that Kueue makes of GPUs. Shares of what is free go by what teams own.
 from collections.abc import Iterator, Mapping
 
 from components.pools import labels
+from fleet import maintenance_holds as holds
 from fleet import team_queues
 from fleet.team_storage import namespace
 
@@ -25,6 +26,7 @@ QUEUE = "runs"
 TEAM_GPUS, OF_TEAMS = f"{labels.DOMAIN}/team-gpus", f"teams.{labels.DOMAIN}"
 CHECK, CHECK_CONTROLLER = "machines", f"{GROUP}/provisioning-request"
 FOR_EVER = 2**31 - 1
+HOLDS_WEIGHT = 10**9
 # Inside a team, and among teams whose shares are equal.
 PRIORITIES = {"low": -100, "normal": 0, "high": 100}
 USERS = "landbridge:runs"
@@ -42,6 +44,7 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
         *_machines(),
         _object("Cohort", spec.cluster.name, {"resourceGroups": [_places(places)]}),
         *_queues(spec, places),
+        *_holds(spec, places),
         *_priorities(),
         *_users(),
     ]
@@ -112,6 +115,23 @@ def _queues(spec: AddOnsSpec, places: Mapping[str, int]) -> Iterator[Manifest]:
         }
         yield _object("ClusterQueue", team, queue)
         yield _object("LocalQueue", QUEUE, {"clusterQueue": team}, namespace(team))
+
+
+def _holds(spec: AddOnsSpec, places: Mapping[str, int]) -> Iterator[Manifest]:
+    """Of maintenance, which takes what is free before any team does: by fair shares it never has too much."""
+    if not spec.sites:
+        return
+    every = {"name": TEAM_GPUS, "nominalQuota": str(sum(places.values())), "lendingLimit": "0"}
+    whole = {"coveredResources": [TEAM_GPUS], "flavors": [{"name": OF_TEAMS, "resources": [every]}]}
+    queue = {
+        "cohortName": spec.cluster.name,
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": holds.SPACE}},
+        "queueingStrategy": "BestEffortFIFO",
+        "resourceGroups": [_places(dict.fromkeys(place for place in places if place in spec.sites)), whole],
+        "fairSharing": {"weight": str(HOLDS_WEIGHT)},
+    }
+    yield _object("ClusterQueue", holds.CLUSTER_QUEUE, queue)
+    yield _object("LocalQueue", holds.QUEUE, {"clusterQueue": holds.CLUSTER_QUEUE}, holds.SPACE)
 
 
 def _priorities() -> Iterator[Manifest]:

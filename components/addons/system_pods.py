@@ -6,12 +6,13 @@ from components.pools import labels
 
 from .gpu import tolerated
 from .images import SERVICES
-from .manifests import CLUSTER_CRITICAL, Manifest, apart, chosen, container, spread
+from .manifests import CLUSTER_CRITICAL, Manifest, apart, chosen, container, get, spread
 
 # One leads, and the other waits for its lease.
 REPLICAS, NOBODY = 2, 65534
 # Of the pod's service account, where Kubernetes lays it in each container.
 TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105
+POD_NAME = {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
 # Of each container.
 NARROW = {
     "allowPrivilegeEscalation": False,
@@ -39,6 +40,16 @@ def system_pod(addon: str, **more: Any) -> Manifest:
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         **more,
+    }
+
+
+def alive(port: int, name: str = "metrics") -> Manifest:
+    """Of a container: its port with /metrics and /healthz. Python takes seconds to come up on a busy machine."""
+    healthy = get(port, "/healthz", "")
+    return {
+        "ports": [{"name": name, "containerPort": port}],
+        "startupProbe": {**healthy, "periodSeconds": 2, "failureThreshold": 60},
+        "livenessProbe": {**healthy, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3},
     }
 
 

@@ -52,6 +52,10 @@ RECORDER = "two clients in the cluster, however large it is"
 
 QUEUES = "one client in the cluster, the leading controller"
 
+# What alarms are made of: who is not ready, who waits, who has ended.
+STATE_METRICS = ("nodes", "pods", "daemonsets", "deployments", "statefulsets", "jobs")
+STATES = "one client in the cluster: it tells as metrics what the API says of them"
+
 # ClusterRole, resource → why.
 ALLOWED = {
     **{("landbridge:cluster-autoscaler", resource): ONE for resource in AUTOSCALER},
@@ -59,10 +63,13 @@ ALLOWED = {
     ("landbridge:recorder", "nodes"): f"{RECORDER}: what becomes of a node takes its pods along",
     ("landbridge:recorder", "events"): f"{RECORDER}: the API server keeps them for an hour",
     ("landbridge:recorder", "jobs"): f"{RECORDER}: whose pods they are, and when they were given up",
+    ("landbridge:maintenance", "nodes"): f"{QUEUES}: on each Node stands what is planned there",
+    ("landbridge:maintenance", "pods"): f"{QUEUES}: those of a node where something is planned; it watches none",
     ("landbridge:kueue", "jobs"): f"{QUEUES}: it knows by them who waits, and whose pods are ready",
     ("landbridge:jobset", "jobs"): f"{QUEUES}: a run's parts are Jobs",
     ("landbridge:jobset", "pods"): f"{QUEUES}: a part of a run follows its first pod, found by labels",
     ("landbridge:jobset", "nodes"): f"{QUEUES}: only once a run asks for places of its own, by the first pod's node",
+    **{("landbridge:kube-state-metrics", kind): STATES for kind in STATE_METRICS},
     ("landbridge-joining", "nodes"): (
         "the one leader of the joining service knows of every Node whether its machine is there still: one client"
     ),

@@ -123,6 +123,9 @@ def api_flags(spec: ClusterSpec, machine: Machine) -> dict[str, str | list[str]]
         "shutdown-send-retry-after": "true",
         # No kube-proxy runs here: a service's calls go to its endpoints.
         "enable-aggregator-routing": "true",
+        # 1.35 has them off, and as v1beta1; they are said to every version, so that none has a bundle of its own.
+        "feature-gates": "MutatingAdmissionPolicy=true",
+        "runtime-config": "admissionregistration.k8s.io/v1beta1=true",
         **audit.flags(),
         **joining.flags(),
         "allow-privileged": "true",

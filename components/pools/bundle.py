@@ -11,7 +11,7 @@ from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import TARGET, UNITS, cloud_files, scripts, settings, target
 
-from . import containerd, discovery, findings, kubelet, mounts, tuning
+from . import containerd, discovery, findings, fitness, kubelet, mounts, notices, tuning
 from .azure import metadata_guard as azure_metadata_guard
 from .spec import PoolSpec
 
@@ -55,6 +55,9 @@ def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
         **(azure_metadata_guard.files(spec.pods_cidr) if azure_metadata_guard.wanted(spec) else {}),
         **scripts(*WORKER_SCRIPTS, f"attest_{spec.cloud}", folder=OWN_SCRIPTS),
         **findings.files(),
+        **fitness.files(),
+        # Nobody announces anything of a site's host but people.
+        **({} if spec.site else notices.files(spec.cloud)),
         kubelet.AUTHORITY: authority,
     }
 

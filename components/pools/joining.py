@@ -39,7 +39,6 @@ SCRIPT_NAMES = (
     "join_table",
     "join_token",
     "join_webhook",
-    "lease",
     "nodes",
 )
 PKI = "/etc/kubernetes/pki"
@@ -109,7 +108,7 @@ def flags() -> dict[str, str]:
 
 def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content; certificate and key are the bundle's."""
-    own = {**scripts(*SCRIPT_NAMES, folder=OWN_SCRIPTS), **scripts("kube_http", folder=ROOT)}
+    own = {**scripts(*SCRIPT_NAMES, folder=OWN_SCRIPTS), **scripts("kube_http", "kube_lease", folder=ROOT)}
     units = {
         SERVICE: service(
             "Lets machines join, and keeps out those that have gone",

@@ -6,6 +6,7 @@ the binding. The team stands in every certificate all the same, for the audit lo
 
 from typing import Any
 
+from fleet.maintenance import GROUP, PLURAL
 from fleet.model import Fleet
 from fleet.team_storage import namespace
 
@@ -51,6 +52,8 @@ def teams(fleet: Fleet) -> list[Manifest]:
             },
             # What teams hold, and not who of them runs what.
             {"apiGroups": ["kueue.x-k8s.io"], "resources": ["clusterqueues"], "verbs": ["get", "list", "watch"]},
+            # What is planned on machines. Of its time alone they may write: components/addons/maintenance_kind.py.
+            {"apiGroups": [GROUP], "resources": [PLURAL], "verbs": ["get", "list", "watch", "patch"]},
         ],
     }
     return [*spaces, look]

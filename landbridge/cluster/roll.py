@@ -67,7 +67,11 @@ def check_versions(states: Collection[State], name: str, channel: Callable[[str]
             f"No machine can start: nobody has set {channel(lacking[0])}, which names the image with "
             f"Kubernetes {lacking[0]}. Promote an image, then run the command again."
         )
-    refusals = {state.name: refusal(state.kubernetes or None, state.wanted_kubernetes) for state in states}
+    # An API server's machine never goes back; etcd's own stores what it is told.
+    refusals = {
+        state.name: refusal(state.kubernetes or None, state.wanted_kubernetes, undone=state.role == "etcd")
+        for state in states
+    }
     if refused := [f"  {machine}: {why}" for machine, why in refusals.items() if why]:
         lines = "\n".join(refused)
         raise RollError(

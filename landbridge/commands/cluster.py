@@ -18,6 +18,7 @@ from landbridge.output import Output
 
 from . import options
 from .cluster_rebuild import rebuild
+from .cluster_update import update
 from .options import fleet_option, json_option, local_option, together
 
 common = together(click.argument("name", required=False, metavar="[CLUSTER]"), local_option, fleet_option, json_option)
@@ -29,6 +30,7 @@ def cluster() -> None:
 
 
 cluster.add_command(rebuild)
+cluster.add_command(update)
 
 
 @cluster.command()

@@ -16,6 +16,8 @@ from landbridge.local.enter import LOCAL_HOME
 from local import client
 
 from . import options
+from .local_event import event
+from .local_gpu import gpu
 from .local_guest import guest
 from .local_host import host
 from .local_saved import forget, load, save, saved
@@ -85,7 +87,7 @@ def list_machines(*, as_json: bool) -> int:
     return FAILED if cloud is None or any(one["failed"] or one["why"] for one in listed) else DONE
 
 
-for command in (host, guest, save, load, saved, forget):
+for command in (host, guest, event, gpu, save, load, saved, forget):
     local.add_command(command)
 
 

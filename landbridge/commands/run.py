@@ -14,7 +14,7 @@ from landbridge import tables
 from landbridge.access import person as access
 from landbridge.access.person import Person
 from landbridge.errors import DONE, INTERRUPTED, UsageError
-from landbridge.experiments import anywhere, follow, launching, spec
+from landbridge.experiments import anywhere, checkpoint_signal, follow, launching, spec
 from landbridge.experiments.launching import Prepared
 from landbridge.experiments.offer import Offer
 from landbridge.output import Output
@@ -59,6 +59,11 @@ FLAGS = (
     click.option("--priority", type=click.Choice(["low", "normal", "high"]), help="Inside the team.  [normal]"),
     click.option("--restarts", type=int, metavar="N", help="After exit codes of its own.  [0]"),
     click.option("--hang-minutes", type=float, metavar="N", help="A host fails that leaves HEARTBEAT_FILE so long."),
+    click.option(
+        "--checkpoint-signal",
+        type=click.Choice(checkpoint_signal.SIGNALS),
+        help="To programs that handle it, in the last hour before maintenance of their host.",
+    ),
     click.option("--max-hours", type=float, metavar="HOURS", help="Then it is stopped."),
     click.option("--max-price", type=float, metavar="USD", help="The most an hour, for all its machines."),
     click.option("--checkpoints", metavar="SHARE", help="The share that CHECKPOINT_DIR is on."),

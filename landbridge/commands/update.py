@@ -82,6 +82,12 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
     """Brings stacks to what fleet.yaml says."""
     allowed = consent.taken(given)
     run, report = prepare("up", stacks, **given)
+    bring_up(run, report, allowed, yes=yes)
+    return report.end(expect_no_changes=expect_no_changes)
+
+
+def bring_up(run: FleetRun, report: Report, allowed: dict[str, int], *, yes: bool) -> None:
+    """Preview, consent, and then all of it. Raises ConsentError."""
     with report.screen.shown():
         run.preview()
     if run.pending and not run.interrupted:
@@ -92,7 +98,6 @@ def up(stacks: tuple[str, ...], *, yes: bool, expect_no_changes: bool, **given: 
     if not run.interrupted:
         with report.screen.shown():
             run.up()
-    return report.end(expect_no_changes=expect_no_changes)
 
 
 @click.command()

@@ -1,15 +1,12 @@
 """Regions run out of hardware: what the local clouds are told of theirs during a burst, so that others have to help."""
 
-import json
-import urllib.request
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from fleet.model import Cloud, Fleet, Pool
+from landbridge.local.own_api import ask
 from local.environment import AWS_URL, AZURE_URL
-
-SECONDS = 30.0
 
 
 def halved(shares: Mapping[str, int], gpus: Mapping[str, int]) -> dict[str, int]:
@@ -42,22 +39,15 @@ def short(fleet: Fleet, pools: Mapping[str, Pool], most: Mapping[str, int]) -> I
     """In the block there is hardware for so many machines alone, by pool, those that stand included."""
     lacking = limits(fleet, pools, most)
     faults, capacity = f"{AWS_URL}/landbridge-api/faults", f"{AZURE_URL}/landbridge-api/capacity"
-    before = _ask("GET", faults) if lacking["aws"] else []
+    before = ask("GET", faults) if lacking["aws"] else []
     try:
         if lacking["aws"]:
-            _ask("POST", faults, [*before, *lacking["aws"]])
+            ask("POST", faults, [*before, *lacking["aws"]])
         if lacking["azure"]:
-            _ask("PUT", capacity, lacking["azure"])
+            ask("PUT", capacity, lacking["azure"])
         yield
     finally:
         if lacking["aws"]:
-            _ask("POST", faults, before)
+            ask("POST", faults, before)
         if lacking["azure"]:
-            _ask("PUT", capacity, [])
-
-
-def _ask(method: str, url: str, body: Any = None) -> Any:
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(url, data, method=method)  # noqa: S310 (the local cloud's own)
-    with urllib.request.urlopen(request, timeout=SECONDS) as answer:  # noqa: S310
-        return json.loads(answer.read())
+            ask("PUT", capacity, [])

@@ -13,9 +13,9 @@ from components.addons.gpu import tolerated
 from components.addons.images import SERVICES
 from components.addons.manifests import MANAGED, nodes
 from components.pools import labels
-from fleet import team_storage
+from fleet import fitness, team_storage
 
-from . import heartbeat, keys, tensorboard, valkey, volumes
+from . import checkpoint_signal, heartbeat, keys, notice, tensorboard, valkey, volumes
 from .hosts import Hosts
 from .spec import Run
 from .templates import Part, Template, filled
@@ -34,6 +34,12 @@ PORT = 29400
 LISTED_SECONDS = 7 * 24 * 3600
 # Between the word that a run ends and its end: it may write a checkpoint.
 GRACE_SECONDS = 60
+LOST = [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
+# The run begins once more, elsewhere: nothing new comes to that host.
+UNFIT = {
+    "action": "FailJob",
+    "onExitCodes": {"containerName": CODE, "operator": "In", "values": [fitness.EXIT_CODE]},
+}
 # Pods with a local disk are ended otherwise, when a machine is little used.
 STAYS = {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
 
@@ -106,16 +112,15 @@ def names(one: Launched) -> dict[str, list[str]]:
 
 def _part(one: Launched, name: str, part: Part) -> Manifest:
     hosts = number(one, part)
+    told = {checkpoint_signal.ANNOTATION: one.run.checkpoint_signal} if one.run.checkpoint_signal else {}
     job = {
         "parallelism": hosts,
         "completions": hosts,
         "completionMode": "Indexed",
         "backoffLimit": 0,
-        "podFailurePolicy": {
-            "rules": [{"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}]
-        },
+        "podFailurePolicy": {"rules": [*LOST, *([] if name == valkey.NAME else [UNFIT])]},
         "template": {
-            "metadata": {"labels": {**MANAGED, RUN: one.name, PART: name}, "annotations": STAYS},
+            "metadata": {"labels": {**MANAGED, RUN: one.name, PART: name}, "annotations": {**STAYS, **told}},
             "spec": _pod(one, name, part),
         },
     }
@@ -125,7 +130,7 @@ def _part(one: Launched, name: str, part: Part) -> Manifest:
 def _pod(one: Launched, name: str, part: Part) -> Manifest:
     variables = [*_variables(one, name, part)]
     mounted = volumes.mounted(one.run, one.name, part, ssh=one.template.ssh)
-    beats = one.run.hang_minutes if part.gpus == "each" else None
+    beats, told = (one.run.hang_minutes, one.run.checkpoint_signal) if part.gpus == "each" else (None, None)
     pictures = [
         tensorboard.sidecar(
             one.image, [RANK_VARIABLE, *_own(one)], folder, [volume.mount for volume in mounted if volume.has(folder)]
@@ -144,6 +149,7 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         "workingDir": "/" if redis else volumes.CODE,
         "resources": _resources(one, part),
         **({"livenessProbe": heartbeat.probe(beats)} if beats else {}),
+        **({"readinessProbe": checkpoint_signal.probe(told)} if told else {}),
         **({} if redis else {"volumeMounts": [volume.mount for volume in mounted]}),
     }
     return {
@@ -154,6 +160,7 @@ def _pod(one: Launched, name: str, part: Part) -> Manifest:
         **({} if redis else {"initContainers": [_fetch(one, mounted), *pictures]}),
         **({} if redis else {"volumes": [volume.volume for volume in mounted]}),
         "containers": [main],
+        **({"tolerations": shorter} if (shorter := notice.tolerations(one.run.max_hours)) else {}),
     }
 
 
@@ -195,6 +202,8 @@ def _variables(one: Launched, name: str, part: Part) -> Iterator[Manifest]:
         plain["REDIS_URL"] = f"redis://:$(REDIS_PASSWORD)@{hosts[valkey.NAME][0]}:{valkey.PORT}"
     if one.run.checkpoints:
         plain["CHECKPOINT_DIR"] = volumes.checkpoints(one.name)
+    if part.gpus != "none":
+        plain[notice.VARIABLE] = notice.FILE
     if one.run.hang_minutes:
         plain[heartbeat.VARIABLE] = heartbeat.FILE
     if one.run.tensorboard:
@@ -236,6 +245,7 @@ def _fetch(one: Launched, mounted: Sequence[volumes.Mounted]) -> Manifest:
     made = ["--cache", volumes.CACHE, "--make", volumes.checkpoints(one.name)] if one.run.checkpoints else []
     waits = [host for part in one.template.parts for host in names(one)[part]]
     own = [volume for volume in mounted if volume.path in (volumes.CODE, volumes.SHARE)]
+    look = ["--look-at", "$(HOST_ADDRESS)"]
     return {
         "name": CODE,
         "image": str(SERVICES),
@@ -243,6 +253,7 @@ def _fetch(one: Launched, mounted: Sequence[volumes.Mounted]) -> Manifest:
         "terminationMessagePolicy": "FallbackToLogsOnError",
         "imagePullPolicy": "Never",
         "command": ["python3", "-m", "services.code"],
-        "args": [*("--tree", one.code, "--into", volumes.CODE, "--wait-for", ",".join(waits)), *made],
+        "args": [*("--tree", one.code, "--into", volumes.CODE, "--wait-for", ",".join(waits)), *made, *look],
+        "env": [{"name": "HOST_ADDRESS", "valueFrom": {"fieldRef": {"fieldPath": "status.hostIP"}}}],
         "volumeMounts": [volume._replace(read_only=False).mount for volume in own],
     }

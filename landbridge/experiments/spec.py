@@ -13,6 +13,8 @@ from fleet.yaml import Lines, plain, read
 from fleet.yaml_subset import NAME
 from landbridge.code.folder import Limits
 
+from .checkpoint_signal import Signal
+
 FILE = "run.yaml"
 # JobSet names pods RUN-PART-0-RANK, and a name of Kubernetes has 63 characters.
 LONGEST_NAME = 32
@@ -52,6 +54,9 @@ class Run(Model):
         ge=0.1,
         le=7 * 24 * 60,
         description="a host fails that leaves its HEARTBEAT_FILE untouched so long",
+    )
+    checkpoint_signal: Signal | None = Field(
+        default=None, description="to programs that handle it, in the last hour before maintenance of their host"
     )
     max_hours: float | None = Field(default=None, gt=0, le=24 * 365, description="then it is stopped")
     max_price: float | None = Field(default=None, gt=0, description="US dollars an hour for all its machines")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from . import heartbeat, keys, tensorboard
+from . import heartbeat, keys, notice, tensorboard
 from .spec import Run
 from .templates import Part
 
@@ -56,6 +56,7 @@ def _mounted(run: Run, name: str, part: Part, *, ssh: bool) -> Iterator[Mounted]
         yield Mounted("checkpoints", SHARE, {"persistentVolumeClaim": {"claimName": run.checkpoints}})
     if part.gpus == "none":
         return
+    yield Mounted("notice", notice.FOLDER, notice.source(), read_only=True)
     if run.hang_minutes:
         yield Mounted("heartbeat", heartbeat.FOLDER, {"emptyDir": {}})
     if run.tensorboard and not run.checkpoints:

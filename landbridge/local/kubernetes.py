@@ -41,18 +41,23 @@ def check(world: World, stacks: Iterable[StackSpec]) -> None:
 def build(world: World, stacks: Iterable[StackSpec]) -> None:
     """Builds what clusters ask for and is not there yet: once, minutes, with progress. Raises LandbridgeError."""
     for version in sorted(set(asked_for(world, stacks).values())):
-        if not kubernetes.lacks(version):
-            continue
-        if version == kubernetes.BUILT_IN:
-            raise LandbridgeError(f"Kubernetes {version} is not in {kubernetes.BIN}: run `make setup`.")
-        # What it tells goes to stderr: stdout is the command's own.
-        done = subprocess.run([sys.executable, str(BUILDER), version], stdout=sys.stderr, check=False)
-        if done.returncode != 0:
-            there = ", ".join(other for other in kubernetes.VERSIONS if not kubernetes.lacks(other))
-            raise LandbridgeError(
-                f"Kubernetes {version} could not be built, and nothing was started. Building takes the network, once; "
-                f"of those that are there it takes nothing: {there or 'none'}."
-            )
+        build_version(version)
+
+
+def build_version(version: str) -> None:
+    """One of `kubernetes.VERSIONS`. Raises LandbridgeError."""
+    if not kubernetes.lacks(version):
+        return
+    if version == kubernetes.BUILT_IN:
+        raise LandbridgeError(f"Kubernetes {version} is not in {kubernetes.BIN}: run `make setup`.")
+    # What it tells goes to stderr: stdout is the command's own.
+    done = subprocess.run([sys.executable, str(BUILDER), version], stdout=sys.stderr, check=False)
+    if done.returncode != 0:
+        there = ", ".join(other for other in kubernetes.VERSIONS if not kubernetes.lacks(other))
+        raise LandbridgeError(
+            f"Kubernetes {version} could not be built, and nothing was started. Building takes the network, once; "
+            f"of those that are there it takes nothing: {there or 'none'}."
+        )
 
 
 def asked_for(world: World, stacks: Iterable[StackSpec]) -> dict[str, str]:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from components.addons.priorities import BUYS_FROM
+from fleet.work import works
 from landbridge.cluster.kube import Kube
-from landbridge.site.nodes import works
 
 from .usage import Pod
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from components.pools.labels import GPU_BURN_IN, GPU_FAILED
 from evidence import findings
 from evidence.nodes import PRESSURE
+from fleet import fitness
 from fleet.model import Fleet
 from landbridge.cluster.session import Session
 from landbridge.site import nodes
@@ -158,7 +159,8 @@ def ailing(node: Node) -> list[str]:
     return [
         one["type"]
         for one in node.get("status", {}).get("conditions", ())
-        if one["status"] == "True" and (one["type"] in PRESSURE or one.get("reason") in findings.CODES)
+        if one["status"] == "True"
+        and (one["type"] in (*PRESSURE, fitness.CONDITION) or one.get("reason") in findings.CODES)
     ]
 
 

@@ -97,7 +97,8 @@ class Roll:
         freeze.refuse(self.kube, f"No machine of {self.pool} is replaced")
         first = self.begin()
         if older := [state for state in first.states.values() if state.behind]:
-            self.ask(question(self.outcome, older, self.how))
+            notice = timedelta(minutes=self.session.world.fleet.maintenance.notice_minutes)
+            self.ask(question(self.outcome, older, self.how, notice))
         try:
             while self.go():
                 pass
@@ -289,11 +290,13 @@ def unmark(session: Session, pool: str, *, forget: bool) -> list[str]:
     return sorted(found)
 
 
-def question(outcome: Outcome, older: Sequence[State], how: How) -> str:
-    """What the user is asked before machines go."""
+def question(outcome: Outcome, older: Sequence[State], how: How, notice: timedelta) -> str:
+    """What the user is asked before machines go; `notice` is what people may count on."""
     busy = sum(1 for state in older if state.work)
     hours = how.deadline.total_seconds() / 3600
     waits = f" {busy} of them have work, which has {hours:.4g} h to end and is then evicted." if busy else ""
+    if busy and how.deadline < notice:
+        waits += f" That is less than the notice of {notice.total_seconds() / 60:.4g} min of the fleet file."
     return (
         f"{len(older)} of {outcome.machines} machines of {outcome.pool} are replaced, by {outcome.name}, "
         f"at most {outcome.at_a_time} at a time.{waits} Go on?"

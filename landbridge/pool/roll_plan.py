@@ -8,10 +8,10 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from fleet import sight
+
 from .sizes import Group
 
-# As the autoscaler's service: above this share, and with so many, nobody knows what runs on silent nodes.
-SHARE, FEWEST = 0.3, 3
 SERVES = "InService"
 
 
@@ -165,6 +165,7 @@ def out_of_sight(states: Collection[State]) -> str:
     """Why no machine may go; empty if some may."""
     nodes = [state for state in states if state.joined]
     silent = [state for state in nodes if state.behind and not state.ready]
-    if len(silent) < FEWEST or len(silent) <= SHARE * len(nodes):
+    if not sight.out_of_sight(len(silent), len(nodes)):
         return ""
-    return f"{len(silent)} of the {len(nodes)} nodes are not Ready, and above {SHARE:.0%} nobody knows what runs there"
+    above = f"above {sight.SHARE:.0%} nobody knows what runs there"
+    return f"{len(silent)} of the {len(nodes)} nodes are not Ready, and {above}"

@@ -5,11 +5,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from components.pools.labels import DOMAIN, ROLLING
+from fleet.maintenance import ROLLING_UNTIL, ROLLING_WHY
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.site import nodes
 from landbridge.site.nodes import Node
 
-SINCE, WHY, UNTIL = (f"{DOMAIN}/rolling-{what}" for what in ("since", "why", "until"))
+SINCE, WHY, UNTIL = f"{DOMAIN}/rolling-since", ROLLING_WHY, ROLLING_UNTIL
 
 
 def tainted(node: Node, key: str = ROLLING.key) -> bool:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from components.pools.labels import GPU_RESOURCE, POOL
+from fleet.work import works
 from landbridge.cluster.kube import Kube
-from landbridge.site.nodes import Node, works
+from landbridge.site.nodes import Node
 
 Pod = Mapping[str, Any]
 # Pods that have ended hold nothing: the API leaves them out.

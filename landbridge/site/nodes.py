@@ -7,13 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 from components.pools.labels import DOMAIN, PLACE, POOL
+from fleet.work import works
 from landbridge.cluster.kube import Kube
 
 # On a node while its host is changed: who finds it on one that nobody changes goes on from there.
 APPLYING = f"{DOMAIN}/applying"
 LEASES = "kube-node-lease"
-# Pods that have ended hold nothing; a mirror pod is a file of the host's own.
-ENDED, MIRROR = ("Succeeded", "Failed"), "kubernetes.io/config.mirror"
 Node = Mapping[str, Any]
 
 
@@ -54,12 +53,6 @@ def busy(kube: Kube, name: str) -> list[str]:
     """NAMESPACE/NAME of each pod there that is work: not a DaemonSet's, and not ended."""
     pods = kube.get("pods", "--all-namespaces", f"--field-selector=spec.nodeName={name}")["items"]
     return sorted(f"{pod['metadata']['namespace']}/{pod['metadata']['name']}" for pod in pods if works(pod))
-
-
-def works(pod: Mapping[str, Any]) -> bool:
-    metadata = pod["metadata"]
-    daemon = any(one["kind"] == "DaemonSet" and one.get("controller") for one in metadata.get("ownerReferences", ()))
-    return not daemon and MIRROR not in metadata.get("annotations", {}) and pod["status"].get("phase") not in ENDED
 
 
 def beats(kube: Kube, name: str) -> float:

@@ -9,7 +9,7 @@ from local.worlds import moment, wsgi
 from local.worlds.world import Cloud
 
 from . import clock, commands, faults, machine_reports
-from .extensions import limits, vpn
+from .extensions import announced, limits, vpn
 
 # What a module knows beside moto.
 STATE: tuple[tuple[Any, str], ...] = (
@@ -22,6 +22,8 @@ STATE: tuple[tuple[Any, str], ...] = (
     (machine_reports, "health"),
     (machine_reports.endings, "waiting"),
     (machine_reports.detachments, "waiting"),
+    (announced, "_announced"),
+    (announced, "_reasons"),
     (limits, "_granted"),
     (vpn, "_tunnel_states"),
     (vpn, "_overrides"),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import commands, hardware, machine_reports, network_state
-from .extensions import images, machines
+from .extensions import announced, images, machines
 from .extensions.balancers import interfaces
 
 AWS_ZONE = ".amazonaws.com"
@@ -15,10 +15,11 @@ BY_ID = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_"
 
 def world() -> dict[str, Any]:
     """What is there now. Looking makes nothing: backends that were never used are left alone."""
-    lacking = machines.retry()
+    lacking, announces = machines.retry(), announced.settle()
     instances = list(_instances())
     return {
         "restless": lacking
+        or announces
         or any(one["state"] == "shutting-down" for one in instances)
         or bool(machine_reports.detachments.waiting),
         "machines": instances,
@@ -92,6 +93,8 @@ def _instance(backend: Any, instance: Any) -> dict[str, Any]:
         },
         "volumes": list(_volumes(backend, instance)),
         "commands": list(commands.waiting(instance.id)),
+        "starts": machines.starts(instance),
+        "announced": announced.of(instance.id),
         "impaired": machine_reports.impaired.get(instance.id),
     }
 

@@ -8,7 +8,10 @@ from local import kubernetes
 from local.kubernetes import BIN, SERVERS
 
 # Laid in where somebody has built them; pods that need one wait for it and say so.
-OPTIONAL = ("cluster-autoscaler", "kueue", "jobset")
+OPTIONAL = (
+    *("cluster-autoscaler", "kueue", "jobset"),
+    *("prometheus", "promtool", "alertmanager", "kube-state-metrics", "node_exporter"),
+)
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 
 

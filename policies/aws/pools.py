@@ -6,7 +6,7 @@ from typing import Any
 from fleet.model import Pool
 from fleet.world import World
 
-from ..pool_settings import ALONE, Judge, only
+from ..pool_settings import ALONE, LONGEST_SECONDS, UNTOLD, Judge, only
 from ..reading import UNKNOWN, Finding, Item, finding, of_types, undecidable
 
 GROUP, TEMPLATE = "aws:autoscaling/group:Group", "aws:ec2/launchTemplate:LaunchTemplate"
@@ -33,6 +33,7 @@ OF_GROUPS: dict[str, tuple[Judge, str]] = {
     "capacityRebalance": (only([False, None]), ALONE),
     "suspendedProcesses": (_rebalance, "Suspend AZRebalance"),
     "instanceRefresh": (only([None, []]), ALONE),
+    "maxInstanceLifetime": (only([None, 0]), f"{UNTOLD}: `landbridge pool roll` replaces machines"),
     "maxSize": (_most, "Raise the pool's max in the fleet file, or lower this"),
 }
 OF_TEMPLATES: dict[str, tuple[Judge, str]] = {
@@ -41,7 +42,7 @@ OF_TEMPLATES: dict[str, tuple[Judge, str]] = {
 }
 # Groups' pauses have no tags: every one before an end is judged.
 HOOKS = {"aws:autoscaling/lifecycleHook:LifecycleHook": ("heartbeatTimeout", "defaultResult", "notificationMetadata")}
-TERMINATING, LONGEST_SECONDS = "autoscaling:EC2_INSTANCE_TERMINATING", 600
+TERMINATING = "autoscaling:EC2_INSTANCE_TERMINATING"
 
 
 def findings(found: list[Item], world: World) -> Iterator[Finding]:  # noqa: ARG001

@@ -7,7 +7,7 @@ from typing import Any
 from fleet.model import Pool
 from fleet.world import World
 
-from ..pool_settings import ALONE, Judge, only
+from ..pool_settings import ALONE, UNTOLD, Judge, only
 from ..reading import Finding, Item, finding, of_types
 
 SCALE_SET = "azure-native:compute:VirtualMachineScaleSet"
@@ -47,7 +47,12 @@ OF_SCALE_SETS: dict[str, tuple[Judge, str]] = {
     "sku.capacity": (_most, "Raise the pool's max in the fleet file, or lower this"),
     "sku.name": (_type, "Quotas and prices are judged by the fleet file's: take that"),
     "upgradePolicy.mode": (only(["Manual"]), "Set it to Manual: a roll replaces machines, one at a time"),
+    "upgradePolicy.automaticOSUpgradePolicy.enableAutomaticOSUpgrade": (only([False, None]), UNTOLD),
     "automaticRepairsPolicy.enabled": (only([False, None]), ALONE),
+    "virtualMachineProfile.osProfile.linuxConfiguration.patchSettings.patchMode": (
+        only([None, "ImageDefault"]),
+        f"{UNTOLD}: Azure restarts machines that it patches",
+    ),
     # Azure's own default is to buy more and to end what is too many.
     "overprovision": (only([False]), "Set it to false: no more machines than are asked for"),
     "virtualMachineProfile.priority": (_priority, "Take the pool's spot from the fleet file"),

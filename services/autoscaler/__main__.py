@@ -12,10 +12,10 @@ from pathlib import Path
 import grpc
 
 from services.azure.identity import replaced
+from services.freeze import frozen
 from services.pages import watched
 
 from . import bookings, clouds, decisions, nodes, settings
-from .freeze import frozen
 from .rehearsal import rehearsed
 from .scaling import Scaling
 from .service import Service, serve

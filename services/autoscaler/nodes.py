@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
+from fleet.sight import SHARE, out_of_sight
 from kube_http import Answer
 from services.kube import kube
 
@@ -22,8 +23,6 @@ TIMEOUT_SECONDS = 3
 # Ends of one pass ask once.
 MAX_AGE_SECONDS = 5.0
 READY = "Ready"
-# Above this share no machine of the region goes; one or two sick machines are no trouble of the region's.
-SHARE, FEWEST = 0.3, 3
 
 
 class NodesError(Exception):
@@ -75,7 +74,7 @@ def stop(ready: Callable[[], Mapping[str, bool]], region: str, machines: Collect
     silent = nodes.count(False)
     metrics.nodes.labels(region, "ready").set(len(nodes) - silent)
     metrics.nodes.labels(region, "not-ready").set(silent)
-    if silent < FEWEST or silent <= SHARE * len(nodes):
+    if not out_of_sight(silent, len(nodes)):
         return ""
     return (
         f"region-not-ready: {silent} of the {len(nodes)} nodes of {region} are NotReady, and above {SHARE:.0%} no "

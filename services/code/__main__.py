@@ -6,14 +6,21 @@ import sys
 import time
 from pathlib import Path
 
+from fleet import fitness
 from fleet.team_code import MIB
 
+from . import host
 from .errors import FetchError
 from .fetch import fetch
 from .pack_cache import PackCache
 from .patience import patiently
 from .peers import Peers
 from .source import Source, place
+
+
+def say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
 
 
 def main() -> int:
@@ -29,9 +36,14 @@ def main() -> int:
     )
     parser.add_argument("--wait-for", default="", metavar="NAMES", help="hosts that have to be there, with commas")
     parser.add_argument("--wait-seconds", type=float, default=600.0, help="how long; %(default)s")
+    parser.add_argument("--look-at", metavar="ADDRESS", help="the host: one that is unfit ends this with 75")
     parser.add_argument("--make", type=Path, metavar="FOLDER", help="a folder that the run finds there")
     given = parser.parse_args()
     os.umask(0o022)  # whoever the run is, it may read its code
+    # First of all: on a host whose shares are away the rest would wait for ever.
+    if given.look_at and host.unfit(given.look_at, say):
+        time.sleep(host.CLOSED_SECONDS)
+        return fitness.EXIT_CODE
     begun = time.monotonic()
     peers = Peers([name for name in given.wait_for.split(",") if name])
     try:

@@ -87,7 +87,8 @@ async def _check(
 ) -> str | None:
     """The version of Kubernetes before this one. Raises RunError where this stack can't come from what it last was."""
     before_this: str | None = await last_published(stack.name, "kubernetes")
-    refused: list[str | None] = [kubernetes_versions.refusal(before_this, kubernetes)]
+    # Whether API servers have taken it is looked for by who may ask the cloud: versions.py.
+    refused: list[str | None] = [kubernetes_versions.refusal(before_this, kubernetes, undone=True)]
     stands, came_from = await last_published(stack.name, "region"), await last_published(stack.name, "origin")
     refused += rebuilds.refusals(stack.name, stack.region, stands, came_from, origin)
     published: dict[str, Any] = await last_published(stack.name, "generations") or {}

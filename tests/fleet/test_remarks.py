@@ -43,6 +43,12 @@ def told(folder: Path, text: str) -> list[str]:
     return [str(one) for one in remarks(load_with_lines(folder / "fleet.yaml"))]
 
 
+def test_alarms_that_reach_nobody_are_said(tmp_path: Path) -> None:
+    without = "fleet.yaml:17: monitoring has no receivers: alarms reach nobody who does not look for them."
+    assert told(tmp_path, FLEET + "monitoring: {}\n") == [*TOLD, without]
+    assert told(tmp_path, FLEET + "monitoring: {receivers: {channel: {kind: slack}}}\n") == TOLD
+
+
 def test_two_zones_and_no_place_for_cpu_work_are_taken_and_said(tmp_path: Path) -> None:
     assert told(tmp_path, FLEET) == TOLD
     without_pools = re.sub(r"pools:\n(  .*\n)*", "", FLEET.replace("[a, b]", "[a]"))

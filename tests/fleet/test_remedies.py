@@ -55,6 +55,14 @@ def chosen(found: re.Match[str], line: str) -> str:
     return re.sub(rf"(\b{key}: ){re.escape(found[2])}", rf"\g<1>{found[3]}", line, count=1)
 
 
+def added(found: re.Match[str], line: str) -> str:
+    return line.replace("}", f", {found[1]}}}", 1)
+
+
+def left_out(found: re.Match[str], line: str) -> str:
+    return re.sub(rf", {found[1]}: [^,}}]+", "", line)
+
+
 VALUE = r"'?([^' ]+)'?"
 # What an error says → what its reader does in that line.
 MENDS: tuple[tuple[str, Mend], ...] = (
@@ -75,6 +83,9 @@ MENDS: tuple[tuple[str, Mend], ...] = (
     (rf"(\S+) is {VALUE}\. It must be '?(?!text)(\w+)'?(?:,| or ) ", chosen),
     (r"(\S+) is \S+\. It must be at least (\d+)\.", exchanged),
     (r"(\S+) is '[^']*'\. It must be .*such as (?!arn:)(\S+?)(?:: the form .*|\.)$", exchanged),
+    (r"told of alarms of (\S+), which is no team\. Known: (\w+)", replaced),
+    (r"Add it, such as ((?:to|sender|server): \S+)\.$", added),
+    (r"Leave (\w+) out: ", left_out),
     (r"Write (lends): (\d+) or less\.", exchanged),
     (r"([a-z]+) has \d+ entries\. Give at most (\d+)\.", fewer),
 )

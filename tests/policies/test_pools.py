@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from components.control_plane.aws.roles import trust
+from components.pools.aws import hooks
 from components.pools.aws.roles import permissions
 from components.pools.spec import pool_spec
 from fleet.model import Pool
 from fleet.world import World
+from policies import pool_settings
 from policies.aws import images as aws_images
 from policies.aws import machines as aws_machines
 from policies.reading import Finding, Item
@@ -77,3 +79,7 @@ def test_a_pool_starts_from_its_own_channel_and_no_other(world: World) -> None:
     assert judged("west-gpu", "stable") == ["the image of pool west-gpu is of channel stable, and not candidate"]
     assert judged("cpu", "candidate") == ["the image of pool cpu is of channel candidate, and not stable"]
     assert judged("west-gpu", "retired") == ["the image of pool west-gpu is of channel retired, and not candidate"]
+
+
+def test_pods_may_be_given_as_long_as_their_machine_waits() -> None:
+    assert pool_settings.LONGEST_SECONDS == hooks.SECONDS

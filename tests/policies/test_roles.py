@@ -11,6 +11,7 @@ from fleet.model import Fleet, TeamBucket
 from fleet.world import World
 from policies.aws.roles import findings
 from policies.reading import UNKNOWN, Finding, Item
+from tests.components.addons import bed
 
 from .judging import azure, example
 
@@ -153,6 +154,12 @@ def recording(found: World, may: Any, cluster: str = "main") -> list[Finding]:
 def test_it_takes_the_recorder_s_role_as_add_ons_write_it() -> None:
     found = world()
     assert recording(found, aws_recorder_role.permissions(found.fleet, "main")) == []
+
+
+def test_of_a_cluster_at_home_in_azure_it_looks_at_its_machines_and_keeps_nothing() -> None:
+    found = bed.both()
+    assert recording(found, aws_recorder_role.permissions(found.fleet, "south"), "south") == []
+    assert recording(found, aws_recorder_role.permissions(found.fleet, "main"), "south")
 
 
 HOME = "arn:aws:s3:::example-us-west-2-123456789012"

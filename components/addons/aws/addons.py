@@ -76,7 +76,7 @@ class AutoscalerRole(pulumi.ComponentResource):
 
 
 class RecorderRole(pulumi.ComponentResource):
-    """The role of the recorder of a cluster that is at home in AWS. Its pod names it: see recorder.py."""
+    """Of the recorder of a cluster that is at home in AWS, or has machines there. Its pod names it: see recorder.py."""
 
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:RecorderRole", name, None, opts)
@@ -86,7 +86,7 @@ class RecorderRole(pulumi.ComponentResource):
             "recorder",
             name=recorder_role.role_name(fleet, cluster),
             trust=recorder_role.trust(fleet, cluster),
-            description=f"What the recorder of {cluster} may do in the fleet bucket",
+            description=f"What the recorder of {cluster} may do in AWS",
             tags=owners.of_cluster(fleet, cluster).tags("recorder"),
             policy="records",
             permissions=recorder_role.permissions(fleet, cluster),

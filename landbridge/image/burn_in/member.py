@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from components.pools.labels import POOL
 from components.pools.spec import pool_spec
+from fleet.work import ENDED
 from fleet.world import World
 from landbridge.cluster.kube import Kube
 from landbridge.errors import LandbridgeError
 from landbridge.pool import usage
-from landbridge.site.nodes import ENDED
 
 Node = Mapping[str, Any]
 

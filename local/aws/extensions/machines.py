@@ -96,11 +96,21 @@ def _end() -> None:
     for name in ("start", "stop", "reboot"):
 
         @override(Instance, name)
-        def refuse(self: Any, original: Any, *args: Any, **given: Any) -> Any:
+        def act(self: Any, original: Any, *args: Any, name: str = name, **given: Any) -> Any:
             if self.id in machine_reports.endings:
                 message = f"The instance '{self.id}' is not in a state from which it can be started or stopped."
                 raise EC2ClientError("IncorrectInstanceState", message)
-            return original(*args, **given)
+            answer = original(*args, **given)
+            if name == "reboot":
+                # By which the machines service sees that it is to start once more.
+                vars(self)["starts"] = starts(self) + 1
+                machine_reports.changed()
+            return answer
+
+
+def starts(instance: Any) -> int:
+    """How often it was rebooted."""
+    return int(vars(instance).get("starts", 0))
 
 
 def ended(instance_id: str) -> bool:

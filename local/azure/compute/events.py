@@ -1,7 +1,8 @@
 """What is about to happen to machines, as they are told of it (Azure docs, "Scheduled Events for Linux VMs").
 
-Here that is a spot machine's eviction, half a minute before: "Preempt: The Spot Virtual Machine is being deleted … 30
-seconds". While nobody keeps machines, nobody could ask, and hardware is gone at once.
+A spot machine's eviction comes by itself, half a minute before: "Preempt: The Spot Virtual Machine is being deleted …
+30 seconds". All others by command, as nothing ails here. While nobody keeps machines, nobody could ask, and hardware is
+gone at once.
 """
 
 import time
@@ -9,23 +10,59 @@ import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import format_datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..kinds import World
 from ..store import Resource
-from . import limits
+from . import limits, power
 
-NOTICE_SECONDS = 30.0
-SPOT = "Spot"
+SPOT, PREEMPT = "Spot", "Preempt"
+
+
+class Kind(NamedTuple):
+    """`notice_seconds` is the least that Azure gives; `long` how long it lasts, -1 for ever. `action` is power's."""
+
+    notice_seconds: float
+    long: int
+    action: str = ""
+
+
+# A freeze is seen by no program. What has no action is gone afterwards.
+KINDS = {
+    "Freeze": Kind(900.0, 9, "freeze"),
+    "Reboot": Kind(900.0, 300, "restart"),
+    "Redeploy": Kind(600.0, 600, "redeploy"),
+    PREEMPT: Kind(30.0, -1),
+    "Terminate": Kind(300.0, -1),
+}
 
 
 def evict(world: World, machine: Resource) -> None:
     """Takes a spot machine's hardware away, now or after the notice. Raises ArmError for another machine."""
     if not world.kept or machine.state.get("priority") != SPOT:
         _end(world, machine)
-    elif "event" not in machine.state:
-        machine.state["event"] = {"id": str(uuid.uuid4()).upper(), "at": time.time() + NOTICE_SECONDS}
+    else:
+        announce(world, machine, PREEMPT)
+
+
+def announce(world: World, machine: Resource, kind: str, in_seconds: float | None = None) -> dict[str, Any]:
+    """A machine has one event at a time: the first stands. Raises ValueError."""
+    if kind not in KINDS:
+        raise ValueError(f"Azure announces no {kind}: {', '.join(KINDS)}")
+    if kind == PREEMPT and machine.state.get("priority") != SPOT:
+        raise ValueError(f"{machine.id.name} is no spot machine")
+    if "event" not in machine.state:
+        seconds = KINDS[kind].notice_seconds if in_seconds is None else in_seconds
+        machine.state["event"] = {"id": str(uuid.uuid4()).upper(), "at": time.time() + seconds, "type": kind}
         _changed(world, machine)
+    return dict(machine.state["event"])
+
+
+def withdraw(world: World, machine: Resource) -> None:
+    """It does not come to it. Raises ValueError."""
+    if machine.state.pop("event", None) is None:
+        raise ValueError(f"nothing is announced of {machine.id.name}")
+    _changed(world, machine)
 
 
 def waiting(world: World) -> list[Resource]:
@@ -61,20 +98,23 @@ def _event(machine: Resource) -> dict[str, Any]:
     return {
         "EventId": event["id"],
         "EventStatus": "Scheduled",
-        "EventType": "Preempt",
+        "EventType": event["type"],
         "ResourceType": "VirtualMachine",
         "Resources": [machine.body.get("name", machine.id.name)],
         "NotBefore": format_datetime(datetime.fromtimestamp(event["at"], UTC), usegmt=True),
         "Description": "",
         "EventSource": "Platform",
-        "DurationInSeconds": -1,
+        "DurationInSeconds": KINDS[event["type"]].long,
     }
 
 
 def _carry_out(world: World, machine: Resource) -> None:
-    del machine.state["event"]
+    kind = KINDS[machine.state.pop("event")["type"]]
     _changed(world, machine)
-    _end(world, machine)
+    if not kind.action:
+        _end(world, machine)
+    elif kind.action in power.AFTER:
+        power.act(world, [machine], kind.action)
 
 
 def _end(world: World, machine: Resource) -> None:

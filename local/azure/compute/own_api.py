@@ -63,15 +63,32 @@ def interfaces(world: World, one: Resource) -> list[dict[str, Any]]:
 
 def evict(world: World, body: dict[str, Any]) -> dict[str, Any]:
     """POST evict {"id": …}: a spot machine loses its hardware, as `events` has it."""
-    world.operations.settle_due()
-    found = world.store.find(str(body["id"]))
-    if found is None or found.id.type.lower() not in (limits.INSTANCE.lower(), limits.MACHINE.lower()):
-        raise ValueError(f"there is no machine {body['id']}")
     try:
-        events.evict(world, found)
+        events.evict(world, _found(world, body))
     except ArmError as error:
         raise ValueError(error.message) from None
     return body
+
+
+def announce(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """POST announce {"id": …, "type": "Reboot", "in_seconds": N}: what its machine is told of."""
+    return events.announce(world, _found(world, body), str(body["type"]), body.get("in_seconds"))
+
+
+def withdraw(world: World, body: dict[str, Any]) -> dict[str, Any]:
+    """POST withdraw {"id": …}: what was announced does not come."""
+    events.withdraw(world, _found(world, body))
+    return body
+
+
+def _found(world: World, body: dict[str, Any]) -> Resource:
+    """By its id or, as the machines service knows it, its vmId. Raises ValueError."""
+    world.operations.settle_due()
+    by_vm_id = (one for one in limits.machines(world) if one.properties.get("vmId") == body["id"])
+    found = next(by_vm_id, None) or world.store.find(str(body["id"]))
+    if found is None or found.id.type.lower() not in (limits.INSTANCE.lower(), limits.MACHINE.lower()):
+        raise ValueError(f"there is no machine {body['id']}")
+    return found
 
 
 def start(world: World, machine: str, body: Any) -> None:
@@ -85,6 +102,8 @@ ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "quotas"): lambda _, body: limits.put_quotas(json.loads(body)),
     ("PUT", "capacity"): lambda _, body: limits.put_capacity(json.loads(body)),
     ("POST", "evict"): lambda world, body: evict(world, json.loads(body)),
+    ("POST", "announce"): lambda world, body: announce(world, json.loads(body)),
+    ("POST", "withdraw"): lambda world, body: withdraw(world, json.loads(body)),
     ("POST", "events"): lambda world, body: events.document(world, json.loads(body)),
     ("POST", "start_events"): lambda world, body: start(world, *json.loads(body)),
 }

@@ -23,6 +23,8 @@ RENEW_SECONDS = 3600
 LASTING = 6 * 3600
 # What "/latest/" and those before it lead to.
 VERSIONS = ("latest", "2021-03-23")
+# Of scheduled events, and of all else.
+EVENT_TIME, TIME = "%-d %b %Y %H:%M:%S GMT", "%Y-%m-%dT%H:%M:%SZ"
 
 
 class Tokens:
@@ -102,8 +104,37 @@ def tree(machine: dict[str, Any], credentials: Credentials) -> dict[str, str | C
         found[f"meta-data/iam/security-credentials/{role}"] = lambda: json.dumps(
             credentials.of(machine["id"], role), indent=2
         )
+    found |= announced(machine.get("announced") or [])
     for key, value in (machine["tags"] or {}).items():
         found[f"meta-data/tags/instance/{key}"] = value
+    return found
+
+
+def announced(told: list[dict[str, Any]]) -> dict[str, str | Callable[[], str]]:
+    """EC2 user guide: "Scheduled events", "Spot Instance interruption notices", "rebalance recommendations"."""
+    found: dict[str, str | Callable[[], str]] = {}
+    scheduled = [
+        {
+            "NotBefore": time.strftime(EVENT_TIME, time.gmtime(one["at"])),
+            "Code": one["code"],
+            "Description": one["code"],
+            "EventId": one["id"],
+            "NotAfter": time.strftime(EVENT_TIME, time.gmtime(one["until"])),
+            "State": one["state"],
+        }
+        for one in told
+        if one["code"] not in ("spot", "rebalance")
+    ]
+    # Empty where nothing is scheduled; the other two are not there then.
+    found["meta-data/events/maintenance/scheduled"] = json.dumps(scheduled, indent=2)
+    for one in told:
+        if one["code"] == "spot":
+            at = time.strftime(TIME, time.gmtime(one["at"]))
+            found["meta-data/spot/instance-action"] = json.dumps({"action": "terminate", "time": at})
+            found["meta-data/spot/termination-time"] = at
+        if one["code"] == "rebalance":
+            noticed = {"noticeTime": time.strftime(TIME, time.gmtime(one["told"]))}
+            found["meta-data/events/recommendations/rebalance"] = json.dumps(noticed)
     return found
 
 

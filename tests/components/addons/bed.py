@@ -12,7 +12,7 @@ from components.addons.spec import AddOnsSpec, addons_spec
 from components.storage.mounts import FileSystem
 from fleet.address.plan import draft
 from fleet.loader import load
-from fleet.model import TeamQueue
+from fleet.model import Fleet, Monitoring, Receiver, TeamQueue
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
@@ -26,10 +26,22 @@ REGIONS = ("eu-west-1", "us-east-1", "us-west-2")
 
 
 def spec(path: Path = ROOT / "fleet.yaml", cluster: str = "main", regions: tuple[str, ...] = REGIONS) -> AddOnsSpec:
-    """The example's cluster, with file systems such as region stacks publish."""
+    """The example's cluster with all that measures, and with file systems such as region stacks publish."""
     world = current(path)
     systems = {region: file_system(world, region) for region in regions}
-    return addons_spec(world.fleet, world.plan, cluster, systems)
+    return addons_spec(measured(world.fleet), world.plan, cluster, systems)
+
+
+def measured(fleet: Fleet) -> Fleet:
+    """With one receiver of each kind."""
+    mail = {"to": "lab@example.com", "sender": "alarms@example.com", "server": "smtp.example.com:587"}
+    receivers = {
+        "on-call": Receiver(kind="pagerduty", severities=["page"]),
+        "channel": Receiver(kind="slack", owners=["operators"]),
+        "research": Receiver(kind="email", owners=["research"], **mail),
+        "witness": Receiver(kind="webhook", watchdog=True),
+    }
+    return fleet.model_copy(update={"monitoring": Monitoring(receivers=receivers)})
 
 
 def file_system(world: World, region: str) -> FileSystem:

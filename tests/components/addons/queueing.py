@@ -120,9 +120,9 @@ class Queueing:
         self.server.api.call("POST", f"/apis/{version}/namespaces/{namespace(team)}/jobsets", {}, made)
 
     def workloads(self) -> dict[str, Manifest]:
-        """By the name of what they are of."""
+        """By the name of what they are of. Holds of maintenance are of nothing."""
         found = self.server.api.call("GET", WORKLOADS)["items"]
-        return {one["metadata"]["ownerReferences"][0]["name"]: one for one in found}
+        return {owners[0]["name"]: one for one in found if (owners := one["metadata"].get("ownerReferences"))}
 
     def admitted(self) -> dict[str, str]:
         """Run → its place, of those that may begin."""

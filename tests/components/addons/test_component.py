@@ -22,6 +22,7 @@ from components.addons.component import AddOns
 from components.addons.spec import addons_spec
 from components.storage.mounts import FileSystem
 from fleet.world import current
+from tests.components.addons.bed import measured
 world = current(Path("{bed.ROOT}/fleet.yaml"))
 def point(region, kind, name):
     return pulumi.Output.concat("fs-", region, "::fsap-", kind, name)
@@ -34,7 +35,7 @@ systems = {{
     )
     for region in {bed.REGIONS}
 }}
-spec = addons_spec(world.fleet, world.plan, "main", systems)
+spec = addons_spec(measured(world.fleet), world.plan, "main", systems)
 AddOns("add-ons", {{"spec": spec}}, ResourceOptions(providers=[cluster]))
 """
 # Another range of pods stands in the configuration of flannel's two kinds and of kube-proxy, and on their pods.

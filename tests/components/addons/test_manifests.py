@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.addons import addons, csi, dns, flannel, images, node_dns, shares, teams
+from components.addons import addons, admission, csi, dns, flannel, images, node_dns, shares, teams
 from components.addons.azure import team_pods as azure_team_pods
 from components.addons.definitions import FOLDER
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
@@ -80,12 +80,30 @@ def test_what_an_add_on_needs_comes_before_it(variant: str, example: AddOnsSpec)
     assert list(made) == [name for name in addons.TABLE if name in made]
 
 
+@pytest.mark.parametrize(("version", "api"), [("1.35.8", "v1beta1"), ("1.36.0", "v1"), ("1.37.0", "v1")])
+def test_policies_of_admission_are_called_as_the_version_has_them(version: str, api: str, example: AddOnsSpec) -> None:
+    of = example._replace(cluster=example.cluster._replace(kubernetes=version))
+    every = [one for made in addons.manifests(of).values() for one in made]
+    changing = [one for one in every if one["kind"] in admission.KINDS]
+    assert len(changing) >= 8
+    assert {one["apiVersion"] for one in changing} == {f"{admission.GROUP}/{api}"}
+    judging = {one["apiVersion"] for one in every if one["kind"].startswith("ValidatingAdmission")}
+    assert judging == {f"{admission.GROUP}/v1"}
+
+
 def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
     assert list(addons.manifests(VARIANTS["spares"](example))) == list(addons.TABLE)
     assert list(addons.manifests(example)) == [name for name in addons.TABLE if name != "spares"]
     in_aws = [name for name in addons.TABLE if name != azure_team_pods.ADDON]
     assert list(addons.manifests(bed.in_aws(VARIANTS["spares"](example)))) == in_aws
-    without = {"nvidia-device-plugin", "aws-efa-device-plugin", "rdma-shared-device-plugin", "csi-nfs", "spares"}
+    without = {
+        "nvidia-device-plugin",
+        "aws-efa-device-plugin",
+        "rdma-shared-device-plugin",
+        "csi-nfs",
+        "spares",
+        "gpu-exporter",
+    }
     assert list(addons.manifests(clouds_only(bed.in_aws(example)))) == [name for name in in_aws if name not in without]
     # Nobody has published a file system yet: drivers, and no volumes.
     assert "shares" not in addons.manifests(bed.spec(regions=())._replace(nfs=None))
@@ -245,3 +263,19 @@ def test_handles_differ_where_volumes_do(example: AddOnsSpec) -> None:
 def test_drivers_leave_the_owner_of_a_share_alone(example: AddOnsSpec) -> None:
     for made in (csi.nfs(example), csi.efs(example)):
         assert made[0]["spec"]["fsGroupPolicy"] == "None"
+
+
+def test_no_volume_is_mounted_below_one_that_nobody_may_write_to(example: AddOnsSpec) -> None:
+    """A container has no folder to mount it on there, and never starts."""
+    for name, pod in bed.pods(bed.every(example)):
+        for one in (*pod["containers"], *pod.get("initContainers", ())):
+            paths = {
+                mount["mountPath"].rstrip("/"): mount.get("readOnly", False) for mount in one.get("volumeMounts", ())
+            }
+            below = [
+                (path, other)
+                for path in paths
+                for other, fixed in paths.items()
+                if fixed and path.startswith(f"{other}/")
+            ]
+            assert not below, f"{name}: {below}"

@@ -4,19 +4,27 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
-from components.addons import addons, jobset, kueue, queues
+import kube_http
+from components.addons import addons, jobset, kueue, maintenance, queues
 from components.addons.budget import BUDGETS
+from components.addons.manifests import rights
 from components.addons.spec import addons_spec
+from fleet import maintenance_holds
 from fleet.address.plan import draft
 from fleet.loader import load
+from fleet.maintenance import NodeState, Plan
 from fleet.world import World
 from landbridge.cluster.kube import Kube
 from landbridge.queue import unfinished
 from local.providers.kubernetes.api import ApiError
+from services.maintenance.holds import Holds
+from services.maintenance.nodes import read
 from tests.components.addons import bed
+from tests.components.addons.cloud import token
 from tests.components.addons.queueing import Queueing, condition, running, settled, true, where
 from tests.components.addons.test_budget import watched
 from tests.components.pools.joining_client import eventually
@@ -199,6 +207,84 @@ def test_capacity_is_that_of_the_pools(tmp_path: Path) -> None:
     assert queues.capacity(addons_spec(told.fleet, told.plan, "main")) == {"room": 32, "us-west-2": 16}
 
 
+@pytest.fixture
+def holds(kueued: Queueing) -> Iterator[Holds]:
+    """With the rights that the add-on gives the service."""
+    folder = kueued.folder / "maintenance"
+    folder.mkdir(exist_ok=True)
+    for one in (*rights(maintenance.ADDON, maintenance.ADDON, []), *maintenance.holding()):
+        kueued.apply(one)
+    (folder / "token").write_text(token(kueued.server, "kube-system", maintenance.ADDON, kueued.server.issuer))
+    (folder / "ca.crt").write_text(kueued.server.authority.pem)
+    kube = kube_http.Kube(kueued.server.url, str(folder / "ca.crt"), token=(folder / "token").read_text)
+    made = Holds(kube, ["room"])
+    yield made
+    made.step({}, {}, time.time())
+
+
+def hold(holds: Holds, *closed: str) -> None:
+    """Of the room's hosts these are closed."""
+    hosts = [f"host-{number}" for number in range(1, 5)]
+    about = {"labels": {"landbridge.dev/place": "room"}, "resourceVersion": "1"}
+    status = {"allocatable": {"nvidia.com/gpu": "8"}}
+    nodes = {name: read({"metadata": {**about, "name": name}, "status": status}) for name in hosts}
+    state = NodeState("closed", 0.0, 0.0)
+    plan = cast(Plan, None)
+    holds.step(
+        nodes,
+        {name: [(plan, state if name in closed else state._replace(phase="told"))] for name in hosts},
+        time.time(),
+    )
+
+
+def held(kueued: Queueing) -> list[str]:
+    found = kueued.server.api.call("GET", maintenance_holds.PATH)["items"]
+    return sorted(one["metadata"]["name"] for one in found if true(one, "Admitted") and where(one) == "room")
+
+
+def test_what_is_closed_is_held_and_no_run_waits_for_it(kueued: Queueing, holds: Holds) -> None:
+    hold(holds, "host-1")
+    eventually(lambda: held(kueued) == ["maintenance-host-1"])
+    kueued.run("vision", "whole", hosts=4)
+    assert "whole" not in settled(lambda: places(kueued)), (
+        "not a room of which one host is closed, nor a cloud with two"
+    )
+    kueued.run("speech", "three", hosts=3)
+    eventually(lambda: places(kueued).get("three") == "room")
+    kueued.run("robots", "one", hosts=1)
+    assert settled(lambda: places(kueued)).get("one") == "us-west-2"
+    # It is done: all of the room is there again.
+    hold(holds)
+    assert held(kueued) == []
+    kueued.run("speech", "next", hosts=1)
+    eventually(lambda: places(kueued).get("next") == "room")
+
+
+def test_what_is_closed_while_all_is_held_comes_before_any_run_that_waits(kueued: Queueing, holds: Holds) -> None:
+    for number in range(4):
+        kueued.run("vision" if number % 2 else "speech", f"run-{number}", hosts=1)
+    eventually(lambda: [*places(kueued).values()].count("room") == 4)
+    for number in range(4):
+        kueued.run("vision" if number % 2 else "speech", f"later-{number}", hosts=1)
+    eventually(lambda: [*places(kueued).values()].count("us-west-2") == 2)
+    hold(holds, "host-1")
+    time.sleep(1)
+    assert held(kueued) == []
+    kueued.server.api.call(
+        "DELETE", "/apis/batch/v1/namespaces/team-vision/jobs/run-1", {"propagationPolicy": "Background"}
+    )
+    eventually(lambda: held(kueued) == ["maintenance-host-1"])
+    assert [*settled(lambda: places(kueued)).values()].count("room") == 3
+
+
+def test_a_hold_is_ready_by_itself_so_that_kueue_does_not_take_it_back(kueued: Queueing, holds: Holds) -> None:
+    hold(holds, "host-1")
+    eventually(lambda: held(kueued) == ["maintenance-host-1"])
+    hold(holds, "host-1")
+    (one,) = kueued.server.api.call("GET", maintenance_holds.PATH)["items"]
+    assert (true(one, "PodsReady"), true(one, "Admitted")) == (True, True)
+
+
 def test_what_is_in_queues_that_are_to_go_is_named_and_ended(kueued: Queueing) -> None:
     kube = Kube(kueued.server.kubeconfig())
     kueued.run("robots", "waits", hosts=3)
@@ -225,7 +311,7 @@ def test_what_is_in_queues_that_are_to_go_is_named_and_ended(kueued: Queueing) -
 
 
 def test_a_run_whose_hosts_do_not_start_goes_back_into_its_queue_and_is_let_in_once_more(kueued: Queueing) -> None:
-    """The last of all: sooner than by Kueue's settings, which have minutes for it."""
+    """The last of all, as the one before: sooner than by Kueue's settings, which have minutes for it."""
     own = kueue.config()["waitForPodsReady"]
     kueued.server.end(kueue.ADDON)
     kueued.start(

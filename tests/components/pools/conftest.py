@@ -9,7 +9,7 @@ from tests.components.pools import joining_bed  # noqa: F401  (makes the scripts
 import gpu_taints  # isort: skip
 import instances  # isort: skip
 import join_approver  # isort: skip
-import lease  # isort: skip
+import kube_lease  # isort: skip
 
 
 @pytest.fixture
@@ -20,6 +20,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
     def ahead(seconds: float) -> None:
         at[0] += seconds
 
-    for module in (instances, gpu_taints, lease, join_approver):
+    for module in (instances, gpu_taints, kube_lease, join_approver):
         monkeypatch.setattr(module.time, "monotonic", lambda: at[0])
     return ahead

@@ -9,11 +9,11 @@ import pytest
 from tests.components.pools.joining_stand_ins import Api
 
 import kube_http  # isort: skip
-import lease  # isort: skip
+import kube_lease  # isort: skip
 
 
-def leases(api: Api, *names: str) -> list[lease.Lease]:
-    return [lease.Lease(api, "/lease", name) for name in names]
+def leases(api: Api, *names: str) -> list[kube_lease.Lease]:
+    return [kube_lease.Lease(api, "/lease", name, print) for name in names]
 
 
 class Leases(Api):

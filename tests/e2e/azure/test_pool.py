@@ -143,6 +143,31 @@ def test_people_log_in_to_machines_there_by_certificates_of_the_region_s_authori
     eventually(revoked, 120)
 
 
+def boot_id(cloud: Cloud, node: str) -> str:
+    told = json.loads(kubectl(cloud, "get", "node", node, "-o", "json"))
+    return str(told["status"]["nodeInfo"]["bootID"])
+
+
+def test_what_azure_announces_drains_a_machine_is_approved_done_and_over(cloud: Cloud) -> None:
+    (node,) = names(cloud, "south-gpu")
+    before = boot_id(cloud, node)
+    # By the cloud, which knows of no fleet.
+    announced = [COMMAND, "local", "event", node, "Reboot", "--in", "60s"]
+    subprocess.run(announced, env=cloud._environment(), check=True, capture_output=True)
+
+    def planned() -> dict[str, Any] | None:
+        found = cloud.report("maintenance", "--local")["maintenances"]
+        return next((one for one in found if one["source"] == "azure-event"), None)
+
+    plan = eventually(planned, 120)
+    assert plan["target"] == {"kind": "node", "name": node}
+    eventually(lambda: boot_id(cloud, node) != before, 300)
+    shown = ("maintenance", "show", plan["id"], "--local")
+    eventually(lambda: cloud.report(*shown)["nodes"][node]["phase"] == "done", 400)
+    (back,) = eventually(lambda: ready(cloud, "south-gpu"), 120)
+    assert not back["spec"].get("unschedulable")
+
+
 def test_machines_that_azure_has_no_more_lose_their_nodes_and_what_comes_after_them_is_another(cloud: Cloud) -> None:
     """A server comes with an `up`, a machine of a set since its size asks for one. Azure is believed after minutes, for
     both at once.

@@ -20,6 +20,7 @@ READY = ("Ready", "True", "KubeletReady")
     [
         (("GPUUnhealthy", "True", "GPUOffBus"), ["GPUUnhealthy: sick"]),
         (("DiskPressure", "True", "KubeletHasDiskPressure"), ["DiskPressure: sick"]),
+        (("HostUnfit", "True", "HostIsUnfit"), ["HostUnfit: sick"]),
         (("GPUUnhealthy", "False", "NoGPUProblem"), []),
         (("NetworkUnavailable", "True", "SomebodyElse"), []),
     ],

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from landbridge.pool.images import Wanted
+from landbridge.pool.roll import How, Outcome, question
 from landbridge.pool.roll_plan import State, broken, late, most_away, out_of_sight, owed, refused, step
 from landbridge.pool.roll_timers import Waits
 from landbridge.pool.sizes import Group, Machine
@@ -143,3 +144,13 @@ def test_a_machine_is_older_by_its_image_or_its_template_and_not_by_what_nobody_
     assert wanted.behind(Machine("i", "a", "InService", "4"), "ami-1") == ("image",)
     assert wanted.behind(Machine("i", "a", "InService", "3"), "ami-1") == ("image", "template")
     assert wanted.behind(Machine("i", "a", "InService", ""), "") == ()
+
+
+def test_the_question_says_when_work_has_less_than_the_notice() -> None:
+    outcome = Outcome("main", "west-gpu", name="gpu-2", machines=2, at_a_time=1)
+    busy = State("i-1", "g", datetime(2026, 11, 1, tzinfo=UTC), behind=("image",), work=("team-lab/train",))
+    short, long = (How(deadline=timedelta(minutes=minutes)) for minutes in (30, 60))
+    notice = timedelta(hours=1)
+    assert "less than the notice of 60 min" in question(outcome, [busy], short, notice)
+    assert "notice" not in question(outcome, [busy], long, notice)
+    assert "notice" not in question(outcome, [busy._replace(work=())], short, notice), "nobody is there"

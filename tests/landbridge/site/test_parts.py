@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from fleet.work import MIRROR, works
 from fleet.world import World, current
 from landbridge.errors import UsageError
 from landbridge.places import Place
 from landbridge.remote_execution import Hosts, RemoteExecutionError
-from landbridge.site import enrol, hosts, local_hosts, nodes, status, store
+from landbridge.site import enrol, hosts, local_hosts, status, store
 from landbridge.site.apply import decide
 from landbridge.site.status import State
 from local.supervisor.hosts import FIELDS
@@ -126,13 +127,13 @@ def test_only_work_makes_a_host_busy() -> None:
         meta = {"annotations": annotations or {}, "ownerReferences": [owner] if owner else []}
         return {"metadata": meta, "status": {"phase": phase}}
 
-    assert nodes.works(pod())
-    assert nodes.works(pod("Pending", kind="Job", controller=True))
-    assert nodes.works(pod(kind="ReplicaSet", controller=True))
-    assert nodes.works(pod(kind="DaemonSet")), "who only points to one is none of its pods"
-    assert not nodes.works(pod(kind="DaemonSet", controller=True))
-    assert not nodes.works(pod("Succeeded", kind="Job", controller=True))
-    assert not nodes.works(pod(annotations={nodes.MIRROR: "x"}))
+    assert works(pod())
+    assert works(pod("Pending", kind="Job", controller=True))
+    assert works(pod(kind="ReplicaSet", controller=True))
+    assert works(pod(kind="DaemonSet")), "who only points to one is none of its pods"
+    assert not works(pod(kind="DaemonSet", controller=True))
+    assert not works(pod("Succeeded", kind="Job", controller=True))
+    assert not works(pod(annotations={MIRROR: "x"}))
 
 
 def test_local_hosts_have_addresses_of_their_sites_lan_and_what_the_fleet_file_says(world: World) -> None:

@@ -82,7 +82,7 @@ class LocalAzure(NamedTuple):
         url = f"http://127.0.0.1:{self.port}/landbridge-api/{name}"
         asked = urllib.request.Request(url, data, method=method or ("GET" if data is None else "PUT"))
         with urllib.request.urlopen(asked, timeout=30) as answer:
-            return json.loads(answer.read())
+            return json.loads(answer.read() or b"null")
 
     def put(self, path: str, body: Any, version: str = "2024-05-01") -> requests.Response:
         """A plain request to ARM: for what Azure's clients would not send."""

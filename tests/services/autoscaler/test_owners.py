@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from services.autoscaler import hours, owners, webhook
+from services import webhook
+from services.autoscaler import hours, owners
 from services.autoscaler.causes import Cause
 from services.autoscaler.hours import Hour, Waiting
 from tests.services.autoscaler.slack import Slack

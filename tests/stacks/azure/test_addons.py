@@ -138,7 +138,10 @@ def test_the_recorder_writes_in_the_home_s_cloud_alone_and_looks_where_machines_
     main: Clouds, south: Clouds
 ) -> None:
     for clouds, in_azure in ((main, False), (south, True)):
-        assert ("recorder" in clouds.of("aws:iam/role:Role")) != in_azure
+        assert "recorder" in clouds.of("aws:iam/role:Role"), "machines of both are in AWS, too"
+        may = clouds.of("aws:iam/rolePolicy:RolePolicy")["recorder"]["policy"]
+        assert "ec2:DescribeInstances" in may
+        assert ("s3:PutObject" in may) != in_azure
         assert "recorder" in clouds.of("azure-native:managedidentity:UserAssignedIdentity")
         rights = clouds.of("azure-native:authorization:RoleAssignment")
         assert "recorder-looks" in rights

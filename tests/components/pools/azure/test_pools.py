@@ -11,7 +11,7 @@ import pytest
 
 from components.control_plane.azure.roles import BLOBS
 from components.network.azure.groups import REST
-from components.pools import findings, user_data
+from components.pools import findings, fitness, notices, user_data
 from components.pools.azure import firewall, roles
 from components.pools.azure import template as azure_template
 from components.pools.bundle import bundle
@@ -74,7 +74,8 @@ def test_the_bundle_of_a_pool_in_azure(world: World) -> None:
     golden.compare(HERE / "golden/bundle.yaml", shown)
     scripts = {Path(path).stem for path in made.files if path.endswith(".py")}
     own = {"attest", "attest_azure", "api_azure", "cloud", "machine", "node_facts"}
-    assert scripts == {*own, *findings.SCRIPTS, "kube_http"}
+    of_units = {*findings.SCRIPTS, *fitness.SCRIPTS, *notices.SCRIPTS, *findings.OF_KERNEL}
+    assert scripts == {*own, *of_units, "notices_azure", "kube_http"}
 
 
 def test_no_kubelet_starts_before_pods_are_kept_from_what_vouches_for_the_machine(world: World) -> None:
