@@ -2,7 +2,5 @@
 
 Files of one cloud alone, and why:
     aws/efa: EFA is AWS's; InfiniBand of Azure's sizes is RDMA as at sites (rdma.py).
-    azure/joining_identity: a machine of AWS proves itself by its own signed request: nobody looks it up with
-        rights.
-    azure/joining_role: the same.
+    azure/joining_identity: AWS has a role alone (aws/joining_role.py, aws/addons.py).
 """

@@ -5,5 +5,6 @@ Files of one cloud alone, and why:
     azure/capacity: AWS takes a group without a size; Azure's sizes are read before each update.
     azure/firewall: AWS compiles the rules in aws/pool.
     azure/metadata_guard: AWS keeps pods off by the metadata service's hop limit.
-    on_machine/azure/arm: EC2 is asked with the machine's own role; Azure's Resource Manager for a token of Entra's.
+    on_machine/aws/web_identity: signs as api_aws does, with keys that STS gives for a token of the cluster's.
+    on_machine/azure/arm: Azure's Resource Manager takes a token of Entra's, which it gives for one of the cluster's.
 """

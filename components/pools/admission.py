@@ -15,6 +15,7 @@ SPACE, DEPARTED, FREEZE = "kube-system", "landbridge-departed", "landbridge-free
 POOLS, POOLS_KEY = "landbridge-pools", "pools.json"
 # Names the identity in Azure that the service asks as: a ConfigMap (on_machine/azure/arm_azure.py).
 AZURE, CLIENT_ID = "landbridge-joining-azure", "client-id"
+CLOUDS = "landbridge-joining-clouds"
 NODE_USER = "system:node:"
 SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"]
 REQUESTS = "certificatesigningrequests"
@@ -27,9 +28,9 @@ def manifests(known: Iterable[Joining]) -> list[Manifest]:
     return [*service_config_maps(), *rights(), *policy(), pools(known)]
 
 
-def pools(known: Iterable[Joining], azure: Mapping[str, object] = MappingProxyType({})) -> Manifest:
-    """Whose machines may join: the last to come, for from then on they do. `azure` is joining.azure's."""
-    text = json.dumps(table(known, azure), indent=2, sort_keys=True) + "\n"
+def pools(known: Iterable[Joining], azure: Mapping[str, object] = MappingProxyType({}), aws_role: str = "") -> Manifest:
+    """Whose machines may join: the last to come, for from then on they do. The rest is as joining.table has it."""
+    text = json.dumps(table(known, azure, aws_role), indent=2, sort_keys=True) + "\n"
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": _meta(POOLS, SPACE), "data": {POOLS_KEY: text}}
 
 
@@ -83,11 +84,14 @@ def rights() -> list[Manifest]:
     ]
 
 
-def azure_rights() -> list[Manifest]:
-    """Where there are pools in Azure: the service account whose tokens Azure takes the service's questions for."""
+def cloud_rights(*, azure: bool) -> list[Manifest]:
+    """Where a cloud has pools and the API machines no right to ask it: the service account whose tokens it takes.
+
+    Of Azure the service reads besides who it is there.
+    """
     service = {"apiGroup": RBAC, "kind": "User", "name": USER}
     rules = [
-        {**_rule("", "configmaps", "get"), "resourceNames": [AZURE]},
+        *([{**_rule("", "configmaps", "get"), "resourceNames": [AZURE]}] if azure else []),
         {**_rule("", "serviceaccounts/token", "create"), "resourceNames": [NAME]},
     ]
     account = {
@@ -96,7 +100,7 @@ def azure_rights() -> list[Manifest]:
         "metadata": _meta(NAME, SPACE),
         "automountServiceAccountToken": False,
     }
-    return [account, *_role(SPACE, rules, service, AZURE)]
+    return [account, *_role(SPACE, rules, service, CLOUDS)]
 
 
 def policy() -> list[Manifest]:

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec, Machine
 from components.control_plane.units import API_SCRIPTS, UNITS, script, scripts, service, settings
-from fleet import laptops
+from fleet import joining
 from fleet.address.plan import AddressPlan
 from fleet.azure.ids import subscription
-from fleet.buckets import in_azure as is_in_azure
 from fleet.buckets import resource_group
 from fleet.model import Cloud, Fleet
 
@@ -26,6 +25,7 @@ SCRIPT_NAMES = (
     "attest_aws",
     "attest_azure",
     "arm_azure",
+    "cluster_token",
     "departed",
     "gpu_taints",
     "instances",
@@ -40,6 +40,7 @@ SCRIPT_NAMES = (
     "join_token",
     "join_webhook",
     "nodes",
+    "web_identity_aws",
 )
 PKI = "/etc/kubernetes/pki"
 WEBHOOK_CONFIG = "/etc/kubernetes/joining-webhook.kubeconfig"
@@ -158,10 +159,12 @@ def azure(fleet: Fleet, known: Iterable[Joining]) -> dict[str, object]:
     }
 
 
-def table(known: Iterable[Joining], in_azure: Mapping[str, object] = MappingProxyType({})) -> dict[str, object]:
+def table(
+    known: Iterable[Joining], in_azure: Mapping[str, object] = MappingProxyType({}), aws_role: str = ""
+) -> dict[str, object]:
     """The pools as the scripts read them, out of the cluster: admission.py gives them their place there.
 
-    `in_azure` is azure()'s.
+    `in_azure` is azure()'s; `aws_role` is by ARN what sees instances of AWS, where API machines are elsewhere.
     """
     known = sorted(known)
     clouds = [one for one in known if not one.site]
@@ -184,6 +187,7 @@ def table(known: Iterable[Joining], in_azure: Mapping[str, object] = MappingProx
             for one in known
         },
         **({"azure": dict(in_azure)} if in_azure else {}),
+        **({"aws": {"role": aws_role}} if aws_role else {}),
     }
 
 
@@ -201,14 +205,11 @@ def webhook() -> dict[str, Any]:
 
 
 def permissions(fleet: Fleet, cluster: str) -> list[dict[str, Any]]:
-    """Statements for the API machines' role: to look at instances in the pools' regions, and nothing else.
+    """Statements for the role of API machines, or of their service: to look at instances in the pools' regions.
 
     Who a token is of STS tells without any right of ours: the machine has signed the question.
     """
-    own = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
-    wanted = {pool.region for pool in own if pool.region} | {*laptops.regions(fleet, cluster)}
-    named = sorted(region for region in wanted if not is_in_azure(fleet, region))
-    if not named:
+    if not (named := joining.regions(fleet, cluster, "aws")):
         return []
     return [
         {

@@ -1,5 +1,6 @@
 """Roles that pods take by a token of their cluster's issuer: a team's opens that team's storage alone, that of a
-cluster's autoscaler sizes that cluster's pools alone, and that of its recorder keeps that cluster's records alone.
+cluster's autoscaler sizes that cluster's pools alone, that of its recorder keeps that cluster's records alone, and as
+that of its joining service instances are looked at.
 
 Any other service account gets no role: whoever gives it one says here what it may.
 """
@@ -7,7 +8,7 @@ Any other service account gets no role: whoever gives it one says here what it m
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fleet import autoscaler, issuers, recorder, team_storage
+from fleet import autoscaler, issuers, joining, recorder, team_storage
 from fleet.buckets import bucket_arn, key_alias
 from fleet.model import Fleet
 from fleet.world import World
@@ -24,6 +25,7 @@ WRITE = {*KEEP, "s3:abortmultipartupload", "s3:listmultipartuploadparts"}
 LIST = "s3:listbucket"
 OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
 MACHINES = {"ec2:describeinstances", "ec2:describeinstancestatus", "autoscaling:describescalingactivities"}
+INSTANCES = {"ec2:describeinstances"}
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
     "autoscaling:setdesiredcapacity",
@@ -33,6 +35,7 @@ SIZES = {
 NARROW = "Name what the team has: its folder of the fleet buckets, and its buckets in the fleet file"
 GROUPS = "Take components/addons/aws/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
 RECORDS = "Take components/addons/aws/recorder_role.py's: the cluster's own records, and its audit log to read"
+LOOKS = "Take components/addons/aws/joining_role.py's: to look at instances in the cluster's regions"
 TRUST = "Trust components/addons/aws/team_roles.py's: one issuer, one service account, one audience"
 # Whether a statement may have one of a resource.
 Fits = Callable[[str, dict[str, Any]], bool]
@@ -64,7 +67,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         subjects = {subject for statement in federated for subject in _subjects(statement, world.fleet)}
         own = _own(world.fleet, subjects, {cluster for one in federated if (cluster := _cluster(one, world.fleet))})
         if own is None:
-            ours = f"{autoscaler.ACCOUNT} or {recorder.ACCOUNT}"
+            ours = f"{autoscaler.ACCOUNT}, {recorder.ACCOUNT} or {joining.ACCOUNT}"
             whose = f"not one cluster's {ours} and no team's {team_storage.ACCOUNT}"
             what = f"pods may take the role that are {whose}: {', '.join(sorted(subjects))}"
             yield finding(role, "assumeRolePolicy", what, TRUST)
@@ -81,6 +84,8 @@ def _own(fleet: Fleet, subjects: set[str], clusters: set[str]) -> Own | None:
         return _of_autoscaler(fleet, *clusters)
     if subjects == {recorder.SUBJECT} and len(clusters) == 1:
         return _of_recorder(fleet, *clusters)
+    if subjects == {joining.SUBJECT} and len(clusters) == 1:
+        return _of_joining(fleet, *clusters)
     return None
 
 
@@ -195,6 +200,15 @@ def _of_recorder(fleet: Fleet, cluster: str) -> Own:
     machines = (MACHINES, describes)
     may = (machines, (KEEP, below(own)), (READ, below([*own, audit])), ({LIST}, lists), ({OPENS, SEALS}, _in_s3(keys)))
     return Own(f"the recorder of {cluster}", RECORDS, may)
+
+
+def _of_joining(fleet: Fleet, cluster: str) -> Own:
+    regions = set(joining.regions(fleet, cluster, "aws"))
+
+    def looks(_: str, statement: dict[str, Any]) -> bool:
+        return _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
+
+    return Own(f"the joining service of {cluster}", LOOKS, ((INSTANCES, looks),))
 
 
 def _fleet_key(fleet: Fleet, regions: list[str], resource: str, statement: dict[str, Any]) -> bool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fleet import autoscaler, buckets, issuers, recorder, team_storage
+from fleet import autoscaler, buckets, issuers, joining, recorder, team_storage
 from fleet.azure.ids import BLOB_CONTRIBUTOR as WRITER
 from fleet.azure.ids import SECRETS_OFFICER as OFFICER
 from fleet.azure.ids import subscription
@@ -43,8 +43,6 @@ FOLDERS = re.compile(r"blobs:path\]\s+String(?:Equals|Like)(?:IgnoreCase)?\s+'([
 # Whatever a role has of these is a way to everything.
 FORBIDDEN = re.compile(r"\*|\*/.*|Microsoft\.Authorization/(?!.*/read$).*|[^/]+/\*", re.IGNORECASE)
 AUDIENCE = "api://AzureADTokenExchange"
-# As whom a cluster's API machines look at scale sets' machines: nothing runs as it.
-JOINING = "system:serviceaccount:kube-system:landbridge-joining"
 NARROW = "Name what is needed: a role for one thing, over one thing"
 RECORDS = (
     "Take components/addons/azure/recorder_role.py's condition: the cluster's own records, and its audit log to read; "
@@ -207,7 +205,7 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
 
 def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
     teams = (team_storage.subject(team) for team in fleet.teams)
-    subjects = {autoscaler.SUBJECT, recorder.SUBJECT, JOINING, *teams}
+    subjects = {autoscaler.SUBJECT, recorder.SUBJECT, joining.SUBJECT, *teams}
     subject, audiences, issuer = (item.props.get(path) for path in ("subject", "audiences", "issuer"))
     if unknown_in(subject):
         yield undecidable(item, "subject")

@@ -4,8 +4,8 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.addons.aws import recorder_role
-from components.addons.aws.addons import AutoscalerRole, IssuerTrust, RecorderRole, RolesArgs, TeamRoles
+from components.addons.aws import joining_role, recorder_role
+from components.addons.aws.addons import AutoscalerRole, IssuerTrust, JoiningRole, RecorderRole, RolesArgs, TeamRoles
 from fleet import team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
@@ -34,7 +34,7 @@ async def credential(world: World, stack: StackSpec, plane: ClusterOutputs, clou
 
 
 def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, scales: bool) -> None:
-    """Of teams' pods, of the autoscaler's where the cluster scales there, and of the recorder's."""
+    """Of teams' pods, of the autoscaler's where the cluster scales there, the recorder's, the joining service's."""
     args: RolesArgs = {"fleet": world.fleet, "cluster": cluster}
     opts = ResourceOptions(providers=[cloud])
     if in_azure(world.fleet, stack.region):
@@ -42,5 +42,7 @@ def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, 
     TeamRoles("team-roles", args, opts)
     if scales:
         AutoscalerRole("autoscaler", args, opts)
+    if joining_role.wanted(world.fleet, cluster):
+        JoiningRole("joining", args, opts)
     if recorder_role.wanted(world.fleet, cluster):
         RecorderRole("recorder", args, opts)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.addons.aws import autoscaler_role as aws_autoscaler_role
+from components.addons.aws import joining_role as aws_joining_role
 from components.addons.aws import recorder_role as aws_recorder_role
 from components.addons.aws import team_roles as aws_team_roles
 from fleet.model import Fleet, TeamBucket
@@ -144,7 +145,7 @@ def test_a_cluster_s_autoscaler_sizes_no_other_cluster_s_pools() -> None:
     both = aws_autoscaler_role.trust(fleet, "main")
     both["Statement"] += aws_autoscaler_role.trust(fleet, "next")["Statement"]
     (one,) = judged(found, aws_autoscaler_role.permissions(fleet, "main"), trust=both)
-    assert "not one cluster's cluster-autoscaler or recorder" in one.what
+    assert "not one cluster's cluster-autoscaler, recorder or landbridge-joining" in one.what
 
 
 def recording(found: World, may: Any, cluster: str = "main") -> list[Finding]:
@@ -160,6 +161,23 @@ def test_of_a_cluster_at_home_in_azure_it_looks_at_its_machines_and_keeps_nothin
     found = bed.both()
     assert recording(found, aws_recorder_role.permissions(found.fleet, "south"), "south") == []
     assert recording(found, aws_recorder_role.permissions(found.fleet, "main"), "south")
+
+
+def test_the_joining_service_of_a_cluster_at_home_in_azure_looks_at_instances_and_does_no_more() -> None:
+    found = bed.both()
+    trust = aws_joining_role.trust(found.fleet, "south")
+
+    def looking(**change: Any) -> list[Finding]:
+        may = aws_joining_role.permissions(found.fleet, "south")
+        may["Statement"][0].update(change)
+        return judged(found, may, trust=trust)
+
+    assert looking() == []
+    assert looking(Action=["ec2:TerminateInstances"])
+    assert looking(Condition={})
+    (one,) = looking(Condition={"StringEquals": {"aws:RequestedRegion": ["ap-south-1"]}})
+    assert "the joining service of south may" in one.what
+    assert "joining_role.py" in one.remedy
 
 
 HOME = "arn:aws:s3:::example-us-west-2-123456789012"

@@ -10,7 +10,7 @@ from fleet import issuers
 from fleet.model import Fleet
 
 from .. import owners
-from . import autoscaler_role, recorder_role, team_roles
+from . import autoscaler_role, joining_role, recorder_role, team_roles
 
 
 class RolesArgs(TypedDict):
@@ -71,6 +71,27 @@ class AutoscalerRole(pulumi.ComponentResource):
             tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
             policy="groups",
             permissions=autoscaler_role.permissions(fleet, cluster),
+        )
+        self.register_outputs({})
+
+
+class JoiningRole(pulumi.ComponentResource):
+    """Of the joining service of a cluster that is at home elsewhere and has machines in AWS. The table of pools names
+    it: see joining.py.
+    """
+
+    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:JoiningRole", name, None, opts)
+        fleet, cluster = args["fleet"], args["cluster"]
+        _role(
+            self,
+            "joining",
+            name=joining_role.role_name(fleet, cluster),
+            trust=joining_role.trust(fleet, cluster),
+            description=f"The joining service of {cluster} may see instances",
+            tags=owners.of_cluster(fleet, cluster).tags("joining"),
+            policy="machines",
+            permissions=joining_role.permissions(fleet, cluster),
         )
         self.register_outputs({})
 

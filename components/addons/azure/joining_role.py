@@ -7,8 +7,7 @@ ask. Azure vouches for a machine's number, and these looks say in which scale se
 import uuid
 from typing import Any, NamedTuple
 
-from components.pools.admission import NAME, SPACE
-from fleet import issuers, laptops
+from fleet import issuers, joining, laptops
 from fleet.azure import ids
 from fleet.azure.ids import subscription
 from fleet.buckets import in_azure, resource_group
@@ -18,7 +17,6 @@ from ..owners import of_cluster
 from .autoscaler_role import IDENTITY_NAME, SETS, home
 from .pod_role import AUDIENCE
 
-SUBJECT = f"system:serviceaccount:{SPACE}:{NAME}"
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.
 ACTIONS = [f"{SETS}/virtualMachines/read", f"{SETS}/networkInterfaces/read"]
 # The same of machines by themselves: the servers for laptops.
@@ -35,8 +33,7 @@ class Grant(NamedTuple):
 
 def regions(fleet: Fleet, cluster: str) -> list[str]:
     """Of Azure, with nodes of the cluster."""
-    own = [one.region for one in fleet.pools.values() if one.cluster == cluster and one.kind != "ssh"]
-    return sorted({name for name in own if name and in_azure(fleet, name)} | {*_with_servers(fleet, cluster)})
+    return joining.regions(fleet, cluster, "azure")
 
 
 def actions(fleet: Fleet, cluster: str) -> list[str]:
@@ -59,7 +56,7 @@ def identity(fleet: Fleet, cluster: str) -> dict[str, Any]:
 
 def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Whose tokens it takes."""
-    return {"issuer": issuers.url(fleet, cluster), "subject": SUBJECT, "audiences": [AUDIENCE]}
+    return {"issuer": issuers.url(fleet, cluster), "subject": joining.SUBJECT, "audiences": [AUDIENCE]}
 
 
 def role_id(fleet: Fleet, cluster: str) -> str:

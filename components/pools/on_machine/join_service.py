@@ -25,6 +25,7 @@ from join_approver import Approver
 from join_rules import pools_of
 from machine import say, settings
 from nodes import Nodes
+from web_identity_aws import AwsByToken
 
 from kube_http import Answer, Kube, follow
 from kube_lease import Lease
@@ -39,12 +40,12 @@ def sources(told: Any, kube: Kube) -> dict[str, Source]:
     """Whom to ask in each region with pools."""
     groups = {region: names for region, names in told["regions"].items() if names}
     found: dict[str, Source] = {}
-    azure = told.get("azure") or {}
+    azure, role = told.get("azure") or {}, (told.get("aws") or {}).get("role")
     for region, names in groups.items():
         if place := azure.get("places", {}).get(region):
             found[region] = ScaleSets(names, place, Arm(kube, azure["tenant"]).get, azure.get("alone", ()))
         else:
-            found[region] = Ec2(names, Aws(region).ec2)
+            found[region] = Ec2(names, (AwsByToken(region, kube, role) if role else Aws(region)).ec2)
     return found
 
 

@@ -78,11 +78,12 @@ def test_a_cluster_with_a_pool_in_azure_says_where_that_is_and_may_ask_there(wor
     assert joining.azure(world.fleet, in_aws) == {}
     assert "azure" not in joining.table(in_aws)
     assert joining.permissions(fleet, "main") == []
-    rules = [rule for one in admission.azure_rights() if one["kind"] == "Role" for rule in one["rules"]]
+    rules = [rule for one in admission.cloud_rights(azure=True) if one["kind"] == "Role" for rule in one["rules"]]
     assert [(rule["resources"], rule["verbs"], rule["resourceNames"]) for rule in rules] == [
         (["configmaps"], ["get"], ["landbridge-joining-azure"]),
         (["serviceaccounts/token"], ["create"], ["landbridge-joining"]),
     ]
+    assert "configmaps" not in str(admission.cloud_rights(azure=False))
 
 
 def test_the_scripts_need_each_other_and_python_alone(world: World) -> None:

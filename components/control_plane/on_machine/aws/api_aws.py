@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from urllib import request
 from urllib.parse import quote, urlencode
 from xml.etree import ElementTree
@@ -43,9 +44,14 @@ class Aws:
     def credentials(self) -> dict[str, str]:
         ends = self.role.get("Expiration", "")
         if not ends or datetime.fromisoformat(ends).timestamp() < time.time() + EARLY_SECONDS:
-            place = "iam/security-credentials/"
-            self.role = json.loads(metadata(place + metadata(place).strip()))
+            self.role = self.given()
         return self.role
+
+    def given(self) -> dict[str, Any]:
+        """Keys of its role, with their end, in metadata's names."""
+        place = "iam/security-credentials/"
+        found: dict[str, Any] = json.loads(metadata(place + metadata(place).strip()))
+        return found
 
     def ask(
         self,

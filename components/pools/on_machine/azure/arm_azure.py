@@ -1,7 +1,6 @@
 """Azure's Resource Manager for API machines of any cloud: by a token of the cluster's, for which Entra gives its own.
 
-The cluster's issuer vouches for a service account, and an identity in Azure trusts it: no secret of Azure's is on any
-machine ("Workload identity federation"). Who may have such a token in the cluster, admission.py says.
+"Workload identity federation": an identity in Azure trusts a service account of the cluster's (cluster_token.py).
 """
 
 import json
@@ -10,6 +9,7 @@ import time
 from typing import Any
 from urllib.parse import urlencode
 
+from cluster_token import SPACE, token
 from machine import EARLY_SECONDS, Refused, Text, patiently, send
 
 from kube_http import Answer, Kube
@@ -17,10 +17,8 @@ from kube_http import Answer, Kube
 ARM, LOGIN = "https://management.azure.com", "https://login.microsoftonline.com"
 AUDIENCE = "api://AzureADTokenExchange"
 ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
-SPACE = "/api/v1/namespaces/kube-system"
-TOKEN, IDENTITY = f"{SPACE}/serviceaccounts/landbridge-joining/token", f"{SPACE}/configmaps/landbridge-joining-azure"
+IDENTITY = f"{SPACE}/configmaps/landbridge-joining-azure"
 FORM = "application/x-www-form-urlencoded"
-LIFETIME_SECONDS = 3600
 FORBIDDEN = (401, 403)
 
 
@@ -58,9 +56,6 @@ class Arm:
     def _exchanged(self) -> Any:
         try:
             client = str((self.kube.ask("GET", IDENTITY).get("data") or {})["client-id"])
-            spec = {"audiences": [AUDIENCE], "expirationSeconds": LIFETIME_SECONDS}
-            wish = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
-            own = str(self.kube.ask("POST", TOKEN, wish)["status"]["token"])
         except Answer as refused:
             raise Refused(refused.status, str(refused)) from None
         except KeyError as error:
@@ -69,7 +64,7 @@ class Arm:
             "grant_type": "client_credentials",
             "client_id": client,
             "client_assertion_type": ASSERTION,
-            "client_assertion": own,
+            "client_assertion": token(self.kube, AUDIENCE),
             "scope": f"{ARM}/.default",
         }
         body, url = Text(urlencode(form).encode()), f"{LOGIN}/{self.tenant}/oauth2/v2.0/token"

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Collection
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,12 +11,15 @@ import pytest
 from tests.components.pools.joining_bed import SERVING, TABLE, WEST, attested, key, node, request, wish
 from tests.components.pools.joining_stand_ins import ONE, Api
 
+import api_aws  # isort: skip
 import arm_azure  # isort: skip
+import cluster_token  # isort: skip
 import instances  # isort: skip
 import instances_azure  # isort: skip
 import join_rules  # isort: skip
 import join_service  # isort: skip
 import machine  # isort: skip
+import web_identity_aws  # isort: skip
 from instances_aws import Ec2  # isort: skip
 
 SOUTH, POOL, SET = "southcentralus", "south-gpu", "example-south-gpu-1"
@@ -245,7 +249,7 @@ def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_man
         return json.dumps(told).encode(), {}
 
     monkeypatch.setattr(arm_azure, "send", send)
-    api = Api(**{arm_azure.TOKEN: {"status": {"token": "OURS"}}})
+    api = Api(**{cluster_token.TOKEN: {"status": {"token": "OURS"}}})
     arm = arm_azure.Arm(api, "t")  # type: ignore[arg-type]
     with pytest.raises(machine.Refused):  # the add-ons have not named the identity yet
         arm.get("/x?api-version=1")
@@ -267,7 +271,9 @@ def test_the_clusters_own_token_is_given_to_entra_and_its_answer_to_resource_man
 
 def test_a_token_whose_identity_is_another_by_now_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     gone: set[str] = set()
-    api = Api(**{arm_azure.TOKEN: {"status": {"token": "OURS"}}, arm_azure.IDENTITY: {"data": {"client-id": "old"}}})
+    api = Api(
+        **{cluster_token.TOKEN: {"status": {"token": "OURS"}}, arm_azure.IDENTITY: {"data": {"client-id": "old"}}}
+    )
 
     def send(_: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
         if "oauth2" in url:
@@ -285,3 +291,44 @@ def test_a_token_whose_identity_is_another_by_now_is_dropped(monkeypatch: pytest
     with pytest.raises(machine.Refused, match="old may not"):
         arm.get("/x")
     assert arm.get("/x") == {}
+
+
+ANSWER = """<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/">
+<AssumeRoleWithWebIdentityResult><Credentials><AccessKeyId>{0}</AccessKeyId><SecretAccessKey>S</SecretAccessKey>
+<SessionToken>T</SessionToken><Expiration>{1}</Expiration></Credentials></AssumeRoleWithWebIdentityResult>
+</AssumeRoleWithWebIdentityResponse>"""
+
+
+def test_at_home_in_azure_ec2_is_asked_as_the_role_that_takes_the_cluster_s_token(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys, gone, sent = ["AKIA1", "AKIA2"], set[str](), list[Any]()
+
+    def sts(_: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
+        sent.append((url, dict(parse_qsl(body.data.decode())), "authorization" in headers))
+        ends = datetime.now(UTC) + timedelta(hours=1)
+        return ANSWER.format(keys[len(sent) - 1], f"{ends:%FT%TZ}").encode(), {}
+
+    def ec2(_: str, url: str, headers: Any, body: Any) -> tuple[bytes, dict[str, str]]:
+        assert (url, headers["x-amz-security-token"]) == ("https://ec2.us-east-1.amazonaws.com/", "T")
+        if any(key in headers["authorization"] for key in gone):
+            raise machine.Refused(401, "AuthFailure")
+        return b"<DescribeInstancesResponse><reservationSet/></DescribeInstancesResponse>", {}
+
+    monkeypatch.setattr(web_identity_aws, "send", sts)
+    monkeypatch.setattr(api_aws, "send", ec2)
+    api = Api(**{cluster_token.TOKEN: {"status": {"token": "OURS"}}})
+    told = {**WITH, "aws": {"role": "arn:aws:iam::123456789012:role/looks"}}
+    source = join_service.sources(told, api)["us-east-1"]  # type: ignore[arg-type]
+    assert source.all() == []
+    assert source.all() == []
+    (only,) = sent
+    assert only[0] == "https://sts.us-east-1.amazonaws.com/"
+    assert (only[1]["RoleArn"], only[1]["WebIdentityToken"]) == (told["aws"]["role"], "OURS")
+    assert not only[2], "STS is asked without a signature"
+    # The role was made anew: keys of the former one are dropped at once, not in an hour.
+    gone.add("AKIA1")
+    with pytest.raises(machine.Refused):
+        source.all()
+    assert source.all() == []
+    assert len(sent) == 2

@@ -1,0 +1,78 @@
+"""A cluster at home in Azure with a pool in AWS, on the real engine: EC2 tells its API machines whose a machine is."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.components.pools.joining_client import eventually
+from tests.support import cloud as clouds
+from tests.support.cloud import Cloud
+
+from ..standing import kubectl
+from ..worlds import SUBSCRIPTION, TENANT
+
+pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(2400)]
+FLEET = f"""\
+fleet: test
+owner: ops
+domain: test.example.com
+supernet: 10.128.0.0/12
+aws: {{account_id: "012345678901"}}
+azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {TENANT}}}
+regions:
+  southcentralus: {{cloud: azure, zones: ["1"]}}
+  us-west-2: {{cloud: aws, zones: [a]}}
+clusters:
+  main: {{region: southcentralus, kubernetes: 1.36.2}}
+pools:
+  west: {{kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, min: 1, max: 2}}
+teams:
+  lab: {{gid: 2001}}
+"""
+JOIN_SECONDS = 400
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
+    made = clouds.make(tmp_path_factory.mktemp("azure"), FLEET)
+    try:
+        made.run("up", "--local", "--yes", seconds=1500)
+        yield made
+    finally:
+        made.stop()
+
+
+def ready(cloud: Cloud) -> list[dict[str, Any]]:
+    nodes = json.loads(kubectl(cloud, "get", "nodes", "-l", "landbridge.dev/pool=west", "-o", "json"))["items"]
+    return [
+        one for one in nodes if ("Ready", "True") in {(c["type"], c["status"]) for c in one["status"]["conditions"]}
+    ]
+
+
+def test_its_machines_join(cloud: Cloud) -> None:
+    (node,) = eventually(lambda: ready(cloud), JOIN_SECONDS)
+    assert node["metadata"]["name"].startswith("i-")
+    assert node["metadata"]["labels"]["topology.kubernetes.io/region"] == "us-west-2"
+
+
+def test_one_that_aws_has_no_more_loses_its_node_and_another_joins(cloud: Cloud) -> None:
+    (node,) = ready(cloud)
+    name = node["metadata"]["name"]
+    cloud.python(f'client("ec2", "us-west-2").terminate_instances(InstanceIds=["{name}"])')
+
+    def another() -> bool:
+        found = ready(cloud)
+        return bool(found) and name not in {one["metadata"]["name"] for one in found}
+
+    eventually(another, 600)
+
+
+def test_its_role_goes_with_the_add_ons_and_machines_join_again_once_they_are_back(cloud: Cloud) -> None:
+    roles = 'print([one["RoleName"] for one in client("iam", "us-west-2").list_roles()["Roles"]])'
+    assert "test-main-joining" in cloud.python(roles)
+    cloud.run("destroy", "--local", "--yes", "main-addons", seconds=900)
+    assert "test-main-joining" not in cloud.python(roles)
+    cloud.run("up", "--local", "--yes", "main-addons", seconds=900)
+    eventually(lambda: ready(cloud), JOIN_SECONDS)
