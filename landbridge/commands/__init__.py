@@ -35,6 +35,7 @@ COMMANDS = {
     "queue": ("queue", "queue"),
     "why": ("why", "why"),
     "alarms": ("alarms", "alarms"),
+    "usage": ("usage", "usage"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "maintenance": ("maintenance", "maintenance"),
     "freeze": ("freeze", "freeze"),

@@ -120,7 +120,10 @@ def _part(one: Launched, name: str, part: Part) -> Manifest:
         "backoffLimit": 0,
         "podFailurePolicy": {"rules": [*LOST, *([] if name == valkey.NAME else [UNFIT])]},
         "template": {
-            "metadata": {"labels": {**MANAGED, RUN: one.name, PART: name}, "annotations": {**STAYS, **told}},
+            "metadata": {
+                "labels": {**MANAGED, RUN: one.name, PART: name, PERSON: one.person},
+                "annotations": {**STAYS, **told},
+            },
             "spec": _pod(one, name, part),
         },
     }

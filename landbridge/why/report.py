@@ -65,12 +65,18 @@ TABLES = ("causes", "teams", "pools", "boards")
 def report(records: Records, namespace: str) -> Report:
     """Of all that the records have. Raises CloudError."""
     since, until = records.since.timestamp(), records.now.timestamp()
+    found = [one for one in ended(records) if namespace in ("", one.pod["metadata"]["namespace"])]
+    return of(found, since, until, records.gaps(since, until))
+
+
+def ended(records: Records) -> list[Death]:
+    """All pods that did, well or not, each once. Raises CloudError."""
     found: dict[tuple[str, str], Death] = {}
     for one in _by_days(records):
-        if one.at >= since and namespace in ("", one.pod["metadata"]["namespace"]):
+        if one.at >= records.since.timestamp():
             # What went on over midnight is known better on the second day.
             found[one.title, str(one.pod["metadata"]["uid"])] = one
-    return of(list(found.values()), since, until, records.gaps(since, until))
+    return list(found.values())
 
 
 def of(found: Sequence[Death], since: float, until: float, gaps: Sequence[Gap]) -> Report:

@@ -20,7 +20,7 @@ time.sleep(60)
 """
 SCRIPT = """\
 {python} {folder}/hears.py > {folder}/heard & sleep 1000 & other=$!
-until grep -q ready {folder}/heard; do sleep 0.02; done
+until grep -qs ready {folder}/heard; do sleep 0.02; done
 for file in {files}; do MAINTENANCE_FILE=$file sh {folder}/look; echo "code $?"; sleep 0.1; done
 kill -0 $other && echo "the other one goes on"
 """

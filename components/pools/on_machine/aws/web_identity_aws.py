@@ -49,8 +49,8 @@ class AwsByToken(Aws):
             "WebIdentityToken": token(self.kube, AUDIENCE),
         }
         body, url = Text(urlencode(form).encode()), f"https://sts.{self.region}.amazonaws.com/"
-        answer, _ = patiently(
-            lambda: send("POST", url, {"content-type": XML}, body), lambda refused: refused.status >= 500
+        answer = patiently(
+            lambda: send("POST", url, {"content-type": XML}, body)[0], lambda refused: refused.status >= 500
         )
         keys = ElementTree.fromstring(answer).find("{*}AssumeRoleWithWebIdentityResult/{*}Credentials")  # noqa: S314
         told = {ours: keys.findtext(f"{{*}}{name}") if keys is not None else None for name, ours in NAMES.items()}
