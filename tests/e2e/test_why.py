@@ -149,6 +149,18 @@ def test_a_report_counts_what_ended_and_people_see_their_own(drills: Drills, tmp
     assert {row["name"] for row in every["teams"]} >= {"lab"}
 
 
+def test_gpu_hours_are_those_of_runs_and_of_whom_launched_them(drills: Drills) -> None:
+    found = drills.queued.cloud.report("usage", "--local", "--days", "1")
+    (lab,) = [row for row in found["teams"] if row["name"] == "lab"]
+    assert 0 < lab["lost_gpu_hours"] < lab["gpu_hours"]
+    assert {row["name"] for row in found["runs"]} >= {"lab/exits", "lab/hung", "lab/two"}
+    assert "ann" in {row["name"] for row in found["people"]}
+    mine = drills.ann.report("usage", "--days", "1")
+    assert [row["name"] for row in mine["teams"]] == ["lab"]
+    assert "how much of them worked, which is for operators" in mine["not_looked_at"]
+    assert "GPU hours held" in drills.ann.run("usage").stdout
+
+
 def test_a_cluster_that_is_gone_has_answers_for_operators(drills: Drills) -> None:
     """Its stack has built nothing any more, and only the bucket is left."""
     stack = drills.queued.cloud.home / "local/test/state/.pulumi/stacks/landbridge/main.json"
