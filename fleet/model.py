@@ -39,6 +39,9 @@ PoolKind = Literal["gpu", "cpu", "system", "ssh"]
 Cloud = Literal["aws", "azure"]
 # page: somebody is woken; ticket: on a working day.
 Severity = Literal["page", "ticket"]
+AlarmName = Annotated[
+    str, Field(pattern=r"^[A-Z][A-Za-z0-9]{0,63}$", description="letters and digits, a capital first")
+]
 MAIL = r"^[^@\s]+@[^@\s]+$"
 # Those that machines may start from (fleet.image_names.CHANNELS has one more, for what was taken back).
 Channel = Literal["stable", "candidate"]
@@ -327,12 +330,32 @@ class Receiver(Model):
     server: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+:\d+$", description="of kind email: HOST:PORT")
 
 
+class OwnAlarm(Model):
+    """One of the fleet's own, beside those that come with the clusters."""
+
+    when: str = Field(min_length=1, description="PromQL: on while it has an answer")
+    after: str = Field(default="5m", pattern=r"^\d+(s|m|h|d)$", description="so long it must be so")
+    severity: Severity = "ticket"
+    owner: Name = Field(default="operators", description="`operators`, or a team")
+    says: str = Field(min_length=1, description="a sentence; {{ $labels.node }} and {{ $value }} are filled in")
+    runbook: str | None = Field(default=None, description="where it stands what to do")
+
+
+class RemoteWrite(Model):
+    """Where metrics are kept for longer, by what takes Prometheus' remote write."""
+
+    url: str = Field(pattern=r"^https://[^\s/@]+(/\S*)?$", description="https, without a password in it")
+    token: bool = Field(default=True, description="whether it wants one: it lies in the cluster")
+
+
 class Monitoring(Model):
     """Metrics and alarms of each cluster."""
 
     keep_days: int = Field(default=15, ge=1, le=365, description="at most; less where the disk is full before")
     disk_gib: int = Field(default=20, ge=1, le=30, description="on each of two system machines")
     receivers: dict[Name, Receiver] = Field(default_factory=dict, description="whom alarms reach")
+    alarms: dict[AlarmName, OwnAlarm] = Field(default_factory=dict, description="the fleet's own, by name")
+    remote_write: RemoteWrite | None = None
 
 
 class Fleet(Model):

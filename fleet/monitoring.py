@@ -8,6 +8,8 @@ Wrong = tuple[tuple[str | int, ...], str, str]
 SPACE = "landbridge-monitoring"
 # In that namespace, by receivers' names: an address that is a secret itself, a key, or a password.
 SECRET = "alarm-receivers"  # noqa: S105
+# In that namespace, as `token`: by which metrics may be sent to where they are kept for longer.
+REMOTE_WRITE, TOKEN = "remote-write", "token"
 # Alarms that are no team's.
 OPERATORS = "operators"
 # Of mail, with an example each.
@@ -25,6 +27,10 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, receiver in (fleet.monitoring.receivers if fleet.monitoring else {}).items():
         yield from (((*_place(name), key), what, remedy) for key, what, remedy in _of_one(fleet, name, receiver))
+    for alarm, own in (fleet.monitoring.alarms if fleet.monitoring else {}).items():
+        if own.owner not in (OPERATORS, *fleet.teams):
+            what = f"alarm {alarm} is {own.owner}'s, which is no team"
+            yield ("monitoring", "alarms", alarm, "owner"), what, _known(fleet)
 
 
 def _place(name: str) -> tuple[str, ...]:
@@ -42,5 +48,8 @@ def _of_one(fleet: Fleet, name: str, receiver: Receiver) -> Iterator[tuple[str, 
             yield key, f"receiver {name} is of kind {receiver.kind}, which has no {key}", remedy
     for owner in receiver.owners:
         if owner not in (OPERATORS, *fleet.teams):
-            known = ", ".join((OPERATORS, *sorted(fleet.teams)))
-            yield "owners", f"receiver {name} is told of alarms of {owner}, which is no team", f"Known: {known}"
+            yield "owners", f"receiver {name} is told of alarms of {owner}, which is no team", _known(fleet)
+
+
+def _known(fleet: Fleet) -> str:
+    return f"Known: {', '.join((OPERATORS, *sorted(fleet.teams)))}"

@@ -49,6 +49,8 @@ TABLES: dict[str, type[Model]] = {
     "postpone": models.Postponing,
     "monitoring": models.Monitoring,
     "receivers": models.Receiver,
+    "alarms": models.OwnAlarm,
+    "remote_write": models.RemoteWrite,
     "clusters": models.Cluster,
     "pools": models.Pool,
     "teams": models.Team,

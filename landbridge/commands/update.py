@@ -12,6 +12,7 @@ from landbridge.cluster import rebuild_state
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
 from landbridge.local import kubernetes
+from landbridge.monitoring import own_alarms
 from landbridge.up import consent, guards, orphans
 from landbridge.up.report import Report
 from landbridge.up.run import FleetRun
@@ -129,6 +130,8 @@ def prepare(
     for remark in world.remarks if command != "destroy" and not as_json else ():
         click.echo(remark, err=True)
     picked = options.chosen(names, world) if command != "destroy" else []
+    if picked:
+        own_alarms.check(world)
     if local and picked:
         kubernetes.check(world, picked)
     if local and command == "up":

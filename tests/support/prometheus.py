@@ -53,10 +53,11 @@ def ready(port: int) -> None:
 
 
 class Answering(ThreadingHTTPServer):
-    """Gives `page` to who gets, and keeps by path what is posted."""
+    """Gives `page` to who gets, and keeps by path what is posted, with who says to be allowed."""
 
     def __init__(self, page: str = "") -> None:
         self.page, self.heard = page, list[tuple[str, Json]]()
+        self.allowed: dict[str, str | None] = {}
         super().__init__((HERE, 0), Answer)
 
     @property
@@ -72,7 +73,9 @@ class Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.heard.append((self.path, json.loads(body)))
+        self.server.allowed[self.path] = self.headers["Authorization"]
+        packed = self.headers["Content-Encoding"] == "snappy"
+        self.server.heard.append((self.path, body if packed else json.loads(body)))
         self._say(b"{}")
 
     def _say(self, body: bytes) -> None:

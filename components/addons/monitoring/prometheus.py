@@ -7,7 +7,7 @@ They read a changed configuration by themselves: a pod that is replaced begins w
 from pathlib import Path
 
 from fleet.model import Monitoring
-from fleet.monitoring import SPACE
+from fleet.monitoring import REMOTE_WRITE, SPACE, TOKEN
 
 from ..images import PROMETHEUS
 from ..manifests import (
@@ -29,10 +29,11 @@ from ..manifests import (
 )
 from ..spec import AddOnsSpec
 from ..system_pods import NARROW, POD_NAME, REPLICAS, system_pod
-from . import alertmanager, targets
+from . import alertmanager, own_alarms, targets
 
 ADDON = "prometheus"
 PORT, DATA, CONFIG, RULES = 9090, "/prometheus", "/etc/landbridge/prometheus", "/etc/landbridge/rules"
+REMOTE = "/etc/landbridge/remote-write"
 FILE, RULES_MAP = "prometheus.yaml", "prometheus-rules"
 OUR_RULES = Path(__file__).parent / "rules"
 RELOAD_SECONDS = 30
@@ -56,7 +57,7 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
         *rights(ADDON, ADDON, [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}], space=SPACE),
         *(one for space in targets.SPACES for one in _finding(space)),
         config_map(ADDON, ADDON, {FILE: compact(config(spec))}, SPACE),
-        config_map(RULES_MAP, ADDON, rules(), SPACE),
+        config_map(RULES_MAP, ADDON, {**rules(), **own_alarms.file(_monitoring(spec))}, SPACE),
         headless(ADDON, ADDON, {"web": PORT}, SPACE),
         stateful_set(ADDON, ADDON, REPLICAS, _pod(spec), space=SPACE),
         budget(ADDON, ADDON, pods, SPACE),
@@ -87,6 +88,9 @@ def config(spec: AddOnsSpec) -> Manifest:
             "alert_relabel_configs": [{"regex": REPLICA, "action": "labeldrop"}],
             "alertmanagers": [{"kubernetes_sd_configs": [targets.found_in(SPACE)], "relabel_configs": them}],
         }
+    if to := given.remote_write:
+        may = {"authorization": {"credentials_file": f"{REMOTE}/{TOKEN}"}} if to.token else {}
+        found["remote_write"] = [{"url": to.url, **may}]
     return found
 
 
@@ -120,6 +124,8 @@ def _pod(spec: AddOnsSpec) -> Manifest:
         volumes=[
             {"name": "config", "configMap": {"name": ADDON}},
             {"name": "rules", "configMap": {"name": RULES_MAP}},
+            # It is there whether anything is sent or not: a changed configuration replaces no pod.
+            {"name": "remote-write", "secret": {"secretName": REMOTE_WRITE, "optional": True}},
             {"name": "data", "emptyDir": {"sizeLimit": f"{given.disk_gib}Gi"}},
         ],
     )
@@ -149,6 +155,7 @@ def _container(spec: AddOnsSpec, given: Monitoring) -> Manifest:
         volumeMounts=[
             {"name": "config", "mountPath": CONFIG, "readOnly": True},
             {"name": "rules", "mountPath": RULES, "readOnly": True},
+            {"name": "remote-write", "mountPath": REMOTE, "readOnly": True},
             {"name": "data", "mountPath": DATA},
         ],
     )

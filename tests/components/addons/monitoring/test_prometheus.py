@@ -12,10 +12,11 @@ import pytest
 
 from components.addons import recorder
 from components.addons.manifests import NAME
-from components.addons.monitoring import gpu_metrics, prometheus, targets
+from components.addons.monitoring import gpu_metrics, own_alarms, prometheus, targets
 from components.addons.spec import AddOnsSpec
 from components.addons.system_pods import TOKEN
 from fleet.monitoring import SPACE
+from fleet.monitoring import TOKEN as TOKEN_KEY
 from local.kubernetes import BIN
 from tests.components.addons.bed import Applying, every
 from tests.components.addons.cloud import token
@@ -24,6 +25,7 @@ from tests.support.prometheus import Answering, Json, answering, get, ready, run
 from tests.support.waiting import eventually
 
 # What a pod tells, and its port in the page's own words.
+KEPT = "/api/v1/write"
 PAGE = 'kube_pod_info{namespace="team-research",pod="train"} 1\n'
 
 
@@ -59,7 +61,7 @@ def outside(config: Json, kube: Server, folder: Path) -> Json:
     of_api["static_configs"] = [{"targets": [urlsplit(kube.url).netloc]}]
     of_api["tls_config"]["server_name"] = HERE
     text = json.dumps(config).replace(TOKEN, str(folder)).replace(prometheus.RULES, str(folder / "rules"))
-    return json.loads(text)
+    return json.loads(text.replace(prometheus.REMOTE, str(folder / "remote")))
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +80,12 @@ def standing(tmp_path_factory: pytest.TempPathFactory, kube: Server, example: Ad
         for of in targets.PODS:
             pod(apply, kube, of, page.port)
         pod(apply, kube, targets.PODS[0]._replace(job="gone"), page.port, phase="Succeeded")
+        (folder / "remote").mkdir()
+        (folder / "remote" / TOKEN_KEY).write_text("kept-for-longer")
+        config = fast(outside(prometheus.config(example), kube, folder))
+        config["remote_write"][0]["url"] = f"http://{HERE}:{page.port}{KEPT}"
         file = folder / "prometheus.yaml"
-        file.write_text(json.dumps(fast(outside(prometheus.config(example), kube, folder))))
+        file.write_text(json.dumps(config))
         words = [
             f"--config.file={file}",
             f"--storage.tsdb.path={folder}/data",
@@ -159,6 +165,20 @@ def test_alarms_are_told_without_the_replica_that_saw_it(standing: Standing) -> 
     labels = [alert["labels"] for alert in told[0]]
     assert {"fleet": "example", "cluster": "main"}.items() <= labels[0].items()
     assert prometheus.REPLICA not in labels[0]
+
+
+def test_what_is_measured_is_sent_to_where_it_is_kept_for_longer(standing: Standing) -> None:
+    eventually(lambda: KEPT in standing.told.allowed, 60)
+    assert standing.told.allowed[KEPT] == "Bearer kept-for-longer"
+    sent = [body for path, body in standing.told.heard if path == KEPT]
+    assert all(isinstance(body, bytes) and body for body in sent)
+
+
+def test_the_fleet_s_own_alarms_stand_beside_ours(example: AddOnsSpec) -> None:
+    (rules,) = [one for one in prometheus.manifests(example) if one["metadata"]["name"] == prometheus.RULES_MAP]
+    assert rules["data"].keys() - {own_alarms.FILE} == prometheus.rules().keys()
+    (own,) = json.loads(rules["data"][own_alarms.FILE])["groups"][0]["rules"]
+    assert own["labels"] == {"severity": "ticket", "owner": "team", "namespace": "team-research"}
 
 
 def test_whom_it_looks_for_the_add_ons_have(example: AddOnsSpec) -> None:

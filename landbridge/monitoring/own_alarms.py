@@ -1,0 +1,56 @@
+"""Whether the fleet's own alarms are any, as Prometheus reads them: asked before anything is begun."""
+
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from components.addons.monitoring import own_alarms, prometheus
+from fleet.errors import FleetError, Problem
+from fleet.loader import load_with_lines
+from fleet.model import OwnAlarm
+from fleet.world import World
+from local.kubernetes import BIN
+
+PROMTOOL = BIN / "promtool"
+# Of promtool's line the reason: before it stand a temporary file and the rule's number.
+REASON = re.compile(r"could not parse (?:expression|template)[^:]*: (.+)|rule \d+, \"\w+\": (.+)")
+
+
+def check(world: World) -> None:
+    """Raises FleetError with each that is wrong, and its line."""
+    found = world.fleet.monitoring.alarms if world.fleet.monitoring else {}
+    if not found:
+        return
+    loaded = load_with_lines(world.path)
+
+    def problem(name: str, key: str, what: str, remedy: str) -> Problem:
+        return Problem(loaded.file, loaded.lines.of(("monitoring", "alarms", name, key)), what, remedy)
+
+    wrong = [problem(name, *told) for name, alarm in found.items() for told in _wrong(name, alarm)]
+    if wrong:
+        raise FleetError(wrong)
+
+
+def _wrong(name: str, alarm: OwnAlarm) -> Iterator[tuple[str, str, str]]:
+    if name in re.findall(r"alert: (\w+)", "".join(prometheus.rules().values())):
+        yield "when", f"alarm {name} is one that comes with the clusters", "Choose another name for it"
+    if said := _read(name, alarm):
+        example = "up == 0, or node_load1 > 100"
+        yield "when", f"alarm {name} is none that Prometheus takes: {said}", f"Write PromQL, such as {example}"
+
+
+def _read(name: str, alarm: OwnAlarm) -> str:
+    """What promtool says of it; empty where it is one. Raises OSError."""
+    rules = {"groups": [{"name": "own", "rules": [own_alarms.rule(name, alarm)]}]}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / own_alarms.FILE
+        path.write_text(json.dumps(rules))
+        words = [str(PROMTOOL), "check", "rules", "--lint=none", str(path)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        return ""
+    said = REASON.search(done.stderr + done.stdout)
+    return (said[1] or said[2]).strip().rstrip(".") if said else " ".join((done.stderr + done.stdout).split())
