@@ -1,7 +1,9 @@
 """Whether the fleet's own alarms are any, as Prometheus reads them: asked before anything is begun."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -12,9 +14,9 @@ from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
 from fleet.model import OwnAlarm
 from fleet.world import World
+from landbridge.errors import UsageError
 from local.kubernetes import BIN
 
-PROMTOOL = BIN / "promtool"
 # Of promtool's line the reason: before it stand a temporary file and the rule's number.
 REASON = re.compile(r"could not parse (?:expression|template)[^:]*: (.+)|rule \d+, \"\w+\": (.+)")
 
@@ -34,6 +36,14 @@ def check(world: World) -> None:
         raise FleetError(wrong)
 
 
+def program() -> str:
+    """promtool: that of `make setup`, else the one on the PATH. Raises UsageError."""
+    found = shutil.which("promtool", path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}")
+    if found is None:
+        raise UsageError("promtool is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
+    return found
+
+
 def _wrong(name: str, alarm: OwnAlarm) -> Iterator[tuple[str, str, str]]:
     if name in re.findall(r"alert: (\w+)", "".join(prometheus.rules().values())):
         yield "when", f"alarm {name} is one that comes with the clusters", "Choose another name for it"
@@ -43,12 +53,12 @@ def _wrong(name: str, alarm: OwnAlarm) -> Iterator[tuple[str, str, str]]:
 
 
 def _read(name: str, alarm: OwnAlarm) -> str:
-    """What promtool says of it; empty where it is one. Raises OSError."""
+    """What promtool says of it; empty where it is one. Raises UsageError."""
     rules = {"groups": [{"name": "own", "rules": [own_alarms.rule(name, alarm)]}]}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / own_alarms.FILE
         path.write_text(json.dumps(rules))
-        words = [str(PROMTOOL), "check", "rules", "--lint=none", str(path)]
+        words = [program(), "check", "rules", "--lint=none", str(path)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         return ""

@@ -9,6 +9,7 @@ from fleet.address.plan import draft
 from fleet.errors import FleetError
 from fleet.loader import load
 from fleet.world import World
+from landbridge.errors import UsageError
 from landbridge.monitoring import own_alarms
 from tests.fleet.test_remarks import FLEET
 
@@ -59,6 +60,11 @@ def test_the_remedy_is_taken(tmp_path: Path) -> None:
     own_alarms.check(world(tmp_path, "Away: {when: up == 0, says: a}", "Busy: {when: node_load1 > 100, says: b}"))
 
 
-def test_without_any_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_alarms, "PROMTOOL", Path("/nowhere"))
+def test_without_any_nothing_is_asked_and_with_some_promtool_must_be_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(own_alarms, "BIN", tmp_path)
+    monkeypatch.setenv("PATH", "")
     own_alarms.check(world(tmp_path))
+    with pytest.raises(UsageError, match=r"promtool is missing: .+ Run `make setup`\."):
+        own_alarms.check(world(tmp_path, "Away: {when: up == 0, says: a}"))
