@@ -5,7 +5,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple, get_args
 
-from fleet.model import Severity
+from ruamel.yaml import YAML
+
+from components.addons.monitoring import prometheus
+from fleet.model import Monitoring, Severity
 from fleet.monitoring import SPACE
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
@@ -33,6 +36,15 @@ class Alarm(NamedTuple):
 
     def as_json(self) -> Json:
         return {**self._asdict(), "since": f"{self.since:%Y-%m-%dT%H:%M:%SZ}"}
+
+
+def runbooks(given: Monitoring | None) -> dict[str, str]:
+    """By names of alarms: pages of docs/runbooks, and where the fleet's own say that it stands."""
+    yaml = YAML(typ="safe")
+    groups = [group for text in prometheus.rules().values() for group in yaml.load(text)["groups"]]
+    ours = {one["alert"]: one["annotations"]["runbook"] for group in groups for one in group["rules"] if "alert" in one}
+    own = {name: one.runbook for name, one in given.alarms.items() if one.runbook} if given else {}
+    return {**{name: f"docs/runbooks/{page}" for name, page in ours.items()}, **own}
 
 
 def on(kube: Kube) -> list[Alarm]:

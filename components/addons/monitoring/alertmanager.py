@@ -1,6 +1,7 @@
 """Alertmanager: two that tell each other whom they have told; which alarm reaches whom, and which says nothing new."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from fleet.model import Receiver
 from fleet.monitoring import OPERATORS, SECRET, SPACE
@@ -123,21 +124,35 @@ def _whose(receiver: Receiver) -> Iterator[list[str]]:
 
 def _told(name: str, receiver: Receiver) -> Manifest:
     """What is secret of it is read from a file each time it is told."""
-    secret, ends = f"{SECRETS}/{name}", {"send_resolved": True}
-    if receiver.kind == "webhook":
-        return {"webhook_configs": [{"url_file": secret, **ends}]}
-    if receiver.kind == "slack":
-        return {"slack_configs": [{"api_url_file": secret, **ends, **SLACK}]}
-    if receiver.kind == "pagerduty":
-        return {"pagerduty_configs": [{"routing_key_file": secret, **ends}]}
-    mail = {"to": receiver.to, "from": receiver.sender, "smarthost": receiver.server, "require_tls": True}
-    return {"email_configs": [{**mail, "auth_username": receiver.sender, "auth_password_file": secret, **ends}]}
+    way = WAYS[receiver.kind]
+    return {way.configs: [{way.secret: f"{SECRETS}/{name}", "send_resolved": True, **way.more(receiver)}]}
 
 
 # What is wrong and what to do, of each alarm of a group.
 SLACK = {
     "title": "{{ .Status | toUpper }}: {{ .CommonLabels.alertname }} ({{ .CommonLabels.cluster }})",
     "text": "{{ range .Alerts }}{{ .Annotations.summary }} [{{ .Annotations.runbook }}]\n{{ end }}",
+}
+
+
+def _mail(receiver: Receiver) -> Manifest:
+    who = {"to": receiver.to, "from": receiver.sender, "auth_username": receiver.sender}
+    return {**who, "smarthost": receiver.server, "require_tls": True}
+
+
+class Way(NamedTuple):
+    """Alertmanager's names: of the list, of the field that names a secret's file; and what else it is told."""
+
+    configs: str
+    secret: str
+    more: Callable[[Receiver], Manifest] = lambda _: {}
+
+
+WAYS: dict[str, Way] = {
+    "webhook": Way("webhook_configs", "url_file"),
+    "slack": Way("slack_configs", "api_url_file", lambda _: SLACK),
+    "pagerduty": Way("pagerduty_configs", "routing_key_file"),
+    "email": Way("email_configs", "auth_password_file", _mail),
 }
 
 

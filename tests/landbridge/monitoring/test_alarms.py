@@ -2,13 +2,17 @@
 
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from components.addons.monitoring import prometheus
 from components.addons.system_pods import REPLICAS
+from fleet.model import Monitoring, OwnAlarm
 from landbridge.cluster.kube import Kube, KubeError
+from landbridge.commands.alarms import table
 from landbridge.errors import LandbridgeError
 from landbridge.monitoring import alarms
 from landbridge.remote_execution import CommandResult
@@ -17,6 +21,7 @@ from tests.support.apiserver import HERE, free_port
 from tests.support.prometheus import ready, running
 from tests.support.waiting import eventually
 
+ROOT = Path(__file__).parents[3]
 RULES = """\
 groups:
   - name: test
@@ -101,3 +106,19 @@ def test_nobody_is_asked_twice_who_may_not_ask(kube: Inside) -> None:
     Inside.away = {"prometheus-0": "Error from server (Forbidden): pods is forbidden"}
     with pytest.raises(KubeError, match="forbidden"):
         alarms.on(kube)
+
+
+def test_each_alarm_has_its_page_and_the_fleet_s_own_what_it_says() -> None:
+    own = OwnAlarm(when="up == 0", says="It is away.", runbook="https://example.com/away")
+    found = alarms.runbooks(Monitoring(alarms={"Away": own, "Silent": own.model_copy(update={"runbook": None})}))
+    assert found["Away"] == "https://example.com/away"
+    assert "Silent" not in found
+    assert (ROOT / found["GPUXid"]).is_file()
+    assert alarms.runbooks(None).keys() == found.keys() - {"Away"}
+
+
+def test_the_table_names_the_page() -> None:
+    one = alarms.Alarm("GPUXid", "ticket", "operators", datetime(2026, 1, 1, tzinfo=UTC), {"node": "gpu-1"})
+    made = table([one], alarms.runbooks(None), datetime(2026, 1, 1, 3, tzinfo=UTC))
+    row = [str(next(iter(column.cells))) for column in made.columns]
+    assert row == ["GPUXid", "ticket", "3 h", "operators", "node gpu-1", "docs/runbooks/gpu-failed.md"]
