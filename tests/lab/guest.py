@@ -138,8 +138,8 @@ class GuestGateway:
             card: (f"tap,id={card},ifname=tap-{card},script=no,downscript=no", f",mac={mac}")
             for card, mac in CARDS.items()
         }
-        # Its units wait for each other as long as on metal, however many tests run beside it.
-        return ["nice", "-n", "-10", *guests.qemu(self.machine.folder, disk, "raw", MEMORY_MIB, cards)]
+        # Its units wait for each other as long as on metal, however many tests run beside it; but half a machine is theirs.
+        return ["nice", "-n", "-5", *guests.qemu(self.machine.folder, disk, "raw", MEMORY_MIB, cards)]
 
     def connect(self) -> None:
         """As the guide has it: the folder there, and its script."""
