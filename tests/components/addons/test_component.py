@@ -7,6 +7,7 @@ import pytest
 
 from components.addons.component import resource_name
 from components.addons.spec import AddOnsSpec
+from fleet.world import current
 from landbridge.access import rbac
 from tests.components.addons import bed
 from tests.components.pools.joining_client import eventually
@@ -15,14 +16,16 @@ from tests.support.apiserver import Server, pods_ready, server
 
 pytestmark = pytest.mark.cloud
 
+# A program of its own finds no tests.
+MONITORING = bed.measured(current(bed.ROOT / "fleet.yaml").fleet).monitoring.model_dump_json(exclude_unset=True)  # type: ignore[union-attr]
 # EFS's handles as a region's stack publishes them: outputs, not known before.
 PROGRAM = f"""\
 from pathlib import Path
 from components.addons.component import AddOns
 from components.addons.spec import addons_spec
 from components.storage.mounts import FileSystem
+from fleet.model import Monitoring
 from fleet.world import current
-from tests.components.addons.bed import measured
 world = current(Path("{bed.ROOT}/fleet.yaml"))
 def point(region, kind, name):
     return pulumi.Output.concat("fs-", region, "::fsap-", kind, name)
@@ -35,7 +38,8 @@ systems = {{
     )
     for region in {bed.REGIONS}
 }}
-spec = addons_spec(measured(world.fleet), world.plan, "main", systems)
+monitoring = Monitoring.model_validate_json({MONITORING!r})
+spec = addons_spec(world.fleet.model_copy(update={{"monitoring": monitoring}}), world.plan, "main", systems)
 AddOns("add-ons", {{"spec": spec}}, ResourceOptions(providers=[cluster]))
 """
 # Another range of pods stands in the configuration of flannel's two kinds and of kube-proxy, and on their pods.

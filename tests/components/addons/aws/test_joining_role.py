@@ -48,6 +48,7 @@ def test_its_token_lets_it_look_at_instances_of_the_cluster_s_regions_and_do_no_
     token = cloud.token(installed, joining.SPACE, joining.ACCOUNT)
     keys = cloud.assume(endpoint, joining_role.role_arn(fleet, "main"), token)["Credentials"]
     there = with_keys(endpoint, keys, "ec2", "us-west-2")
-    assert there.describe_instances()["Reservations"] == []
+    # Others' tests have this cloud, too.
+    assert "Reservations" in there.describe_instances()
     assert refused(there.terminate_instances, InstanceIds=["i-0123456789abcdef0"]) == "UnauthorizedOperation"
     assert refused(with_keys(endpoint, keys, "ec2", "ap-south-1").describe_instances) == "UnauthorizedOperation"
