@@ -36,6 +36,7 @@ COMMANDS = {
     "why": ("why", "why"),
     "alarms": ("alarms", "alarms"),
     "usage": ("usage", "usage"),
+    "dashboards": ("dashboards", "dashboards"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "maintenance": ("maintenance", "maintenance"),
     "freeze": ("freeze", "freeze"),
