@@ -36,7 +36,7 @@ COMMANDS = {
     "why": ("why", "why"),
     "alarms": ("alarms", "alarms"),
     "usage": ("usage", "usage"),
-    "dashboards": ("dashboards", "dashboards"),
+    "grafana": ("grafana", "grafana"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "maintenance": ("maintenance", "maintenance"),
     "freeze": ("freeze", "freeze"),

@@ -1,4 +1,4 @@
-"""`landbridge dashboards` writes files, says where they are, and what is wrong with a folder."""
+"""`landbridge grafana` writes files, says where they are, and what is wrong with a folder."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ NAMES = [f"{board.uid}.json" for board in BOARDS]
 
 
 def told(*words: str | Path) -> Result:
-    return CliRunner().invoke(landbridge, ["dashboards", *map(str, words)])
+    return CliRunner().invoke(landbridge, ["grafana", *map(str, words)])
 
 
 def test_it_needs_no_fleet_and_makes_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

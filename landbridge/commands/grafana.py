@@ -1,4 +1,4 @@
-"""`landbridge dashboards`: what a Grafana shows of clusters, as files that it reads."""
+"""`landbridge grafana`: what a Grafana shows of clusters, as files that it reads."""
 
 import errno
 from pathlib import Path
@@ -26,7 +26,7 @@ the folder. Then choose your Prometheus at the top of each."""
     help="Where they go: it is made if it is not there, and what an earlier run wrote is replaced.",
 )
 @json_option
-def dashboards(*, folder: Path, as_json: bool) -> int:
+def grafana(*, folder: Path, as_json: bool) -> int:
     """Writes dashboards for Grafana: the fleet, its GPUs, its control planes and the work on it.
 
     It asks no cluster and reads no fleet file: the same dashboards are for every fleet.
