@@ -72,7 +72,7 @@ def _flavour(place: str) -> Manifest:
 def _places(places: Mapping[str, int | None]) -> Manifest:
     """A group of GPUs by place."""
     flavours = [
-        {"name": place, "resources": [{"name": labels.GPU_RESOURCE, "nominalQuota": str(gpus or 0)}]}
+        {"name": place, "resources": [{"name": labels.GPU_RESOURCE, "nominalQuota": quantity(gpus or 0)}]}
         for place, gpus in places.items()
     ]
     return {"coveredResources": [labels.GPU_RESOURCE], "flavors": flavours}
@@ -97,9 +97,9 @@ def _machines() -> list[Manifest]:
 def _queues(spec: AddOnsSpec, places: Mapping[str, int]) -> Iterator[Manifest]:
     clouds = [place for place in places if place not in spec.sites]
     for team, own in team_queues.of_cluster(spec.fleet, spec.cluster.name).items():
-        quota = {"name": TEAM_GPUS, "nominalQuota": str(own.gpus)}
-        quota |= {"borrowingLimit": str(own.borrows)} if own.borrows is not None else {}
-        quota |= {"lendingLimit": str(own.lends)} if own.lends is not None else {}
+        quota = {"name": TEAM_GPUS, "nominalQuota": quantity(own.gpus)}
+        quota |= {"borrowingLimit": quantity(own.borrows)} if own.borrows is not None else {}
+        quota |= {"lendingLimit": quantity(own.lends)} if own.lends is not None else {}
         whole = {"coveredResources": [TEAM_GPUS], "flavors": [{"name": OF_TEAMS, "resources": [quota]}]}
         checks = [{"name": CHECK, "onFlavors": clouds}] if clouds else []
         queue = {
@@ -108,7 +108,7 @@ def _queues(spec: AddOnsSpec, places: Mapping[str, int]) -> Iterator[Manifest]:
             # One large run that waits does not stop smaller ones behind it.
             "queueingStrategy": "BestEffortFIFO",
             "resourceGroups": [_places(dict.fromkeys(places)), whole],
-            "fairSharing": {"weight": str(own.gpus)},
+            "fairSharing": {"weight": quantity(own.gpus)},
             "preemption": {"reclaimWithinCohort": "Any", "withinClusterQueue": "LowerPriority"},
             "flavorFungibility": {"whenCanBorrow": "MayStopSearch", "whenCanPreempt": "TryNextFlavor"},
             **({"admissionChecksStrategy": {"admissionChecks": checks}} if checks else {}),
@@ -121,17 +121,25 @@ def _holds(spec: AddOnsSpec, places: Mapping[str, int]) -> Iterator[Manifest]:
     """Of maintenance, which takes what is free before any team does: by fair shares it never has too much."""
     if not spec.sites:
         return
-    every = {"name": TEAM_GPUS, "nominalQuota": str(sum(places.values())), "lendingLimit": "0"}
+    every = {"name": TEAM_GPUS, "nominalQuota": quantity(sum(places.values())), "lendingLimit": "0"}
     whole = {"coveredResources": [TEAM_GPUS], "flavors": [{"name": OF_TEAMS, "resources": [every]}]}
     queue = {
         "cohortName": spec.cluster.name,
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": holds.SPACE}},
         "queueingStrategy": "BestEffortFIFO",
         "resourceGroups": [_places(dict.fromkeys(place for place in places if place in spec.sites)), whole],
-        "fairSharing": {"weight": str(HOLDS_WEIGHT)},
+        "fairSharing": {"weight": quantity(HOLDS_WEIGHT)},
     }
     yield _object("ClusterQueue", holds.CLUSTER_QUEUE, queue)
     yield _object("LocalQueue", holds.QUEUE, {"clusterQueue": holds.CLUSTER_QUEUE}, holds.SPACE)
+
+
+def quantity(number: int) -> str:
+    """As Kubernetes writes it: Kueue writes its queues anew, and who changes how a field is written owns it."""
+    for sign, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if number and number % size == 0:
+            return f"{number // size}{sign}"
+    return str(number)
 
 
 def _priorities() -> Iterator[Manifest]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.addons import queues
 from components.control_plane.pki import AUTHORITIES, SERVICE_ACCOUNTS
-from fleet import laptops, logins
+from fleet import laptops, logins, maintenance_holds
 from landbridge.engine.stack_report import Step
 
 MACHINES, KEYS, TUNNELS, LAPTOPS, SSH, RUNS = "machines", "keys", "tunnels", "laptops", "ssh", "runs"
@@ -122,8 +122,9 @@ def _runs(stack: str, steps: list[Step]) -> Iterator[str]:
 
 
 def queues_gone(steps: Iterable[Step]) -> list[str]:
-    """Teams whose queues the run deletes."""
-    return sorted(step.name.rpartition("/")[2] for step in steps if step.verb in GONE and step.type == TEAM_QUEUE)
+    """Teams whose queues the run deletes; in that of maintenance no work waits."""
+    gone = {step.name.rpartition("/")[2] for step in steps if step.verb in GONE and step.type == TEAM_QUEUE}
+    return sorted(gone - {maintenance_holds.CLUSTER_QUEUE})
 
 
 def _tunnels(stack: str, steps: list[Step]) -> Iterator[str]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -205,6 +205,28 @@ def test_the_rights_of_a_controller_are_enough(queueing: Queueing, addon: str) -
 def test_capacity_is_that_of_the_pools(tmp_path: Path) -> None:
     told = world()
     assert queues.capacity(addons_spec(told.fleet, told.plan, "main")) == {"room": 32, "us-west-2": 16}
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(0, "0"), (8, "8"), (1000, "1k"), (1600, "1600"), (16000, "16k"), (10**9, "1G")]
+)
+def test_numbers_are_written_as_kubernetes_does(number: int, text: str) -> None:
+    assert queues.quantity(number) == text
+
+
+def test_kueue_takes_over_nothing_that_a_queue_s_line_says(kueued: Queueing) -> None:
+    """It writes queues whole to finish them later: whatever it writes otherwise than we did is its own from then on."""
+    path = f"/apis/{queues.API}/clusterqueues"
+
+    def finished() -> list[dict[str, Any]]:
+        found = kueued.server.api.call("GET", path)["items"]
+        return found if found and all(one["metadata"].get("finalizers") for one in found) else []
+
+    found = eventually(finished, 60)
+    assert maintenance_holds.CLUSTER_QUEUE in {one["metadata"]["name"] for one in found}
+    for one in found:
+        by = {fields["manager"]: fields["fieldsV1"] for fields in one["metadata"]["managedFields"]}
+        assert not [who for who, what in by.items() if who == "kueue" and "f:spec" in what], by
 
 
 @pytest.fixture

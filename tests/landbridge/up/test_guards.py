@@ -7,6 +7,7 @@ import pytest
 from components.addons import queues
 from components.addons.component import token
 from components.control_plane.pki import AUTHORITIES
+from fleet import maintenance_holds
 from landbridge.engine.stack_report import Step
 from landbridge.up.guards import (
     CONNECTION,
@@ -200,3 +201,4 @@ def test_a_team_s_queue_goes_by_consent_alone(verb: str) -> None:
     assert told.endswith("agree with --ignore runs")
     assert refusals({"main-addons": steps}, {RUNS}) == []
     assert refusals({"main-addons": [key("updated", TEAM_QUEUE, "ClusterQueue/vision")]}) == []
+    assert refusals({"main-addons": [key(verb, TEAM_QUEUE, f"ClusterQueue/{maintenance_holds.CLUSTER_QUEUE}")]}) == []
