@@ -37,6 +37,7 @@ COMMANDS = {
     "alarms": ("alarms", "alarms"),
     "usage": ("usage", "usage"),
     "grafana": ("grafana", "grafana"),
+    "dashboard": ("dashboard", "dashboard"),
     "autoscaler": ("autoscaler", "autoscaler"),
     "maintenance": ("maintenance", "maintenance"),
     "freeze": ("freeze", "freeze"),
