@@ -1,5 +1,7 @@
 """The page of one run, and that of one machine. None where nothing of that name is seen. Pure."""
 
+from collections.abc import Mapping
+
 from landbridge.monitoring.alarms import Alarm
 
 from . import page
@@ -108,6 +110,6 @@ def _concerns(alarm: Alarm, node: Node) -> bool:
     return bool(node.place) and alarm.about.get("place") == node.place
 
 
-def _facts(facts: dict[str, object]) -> Markup:
+def _facts(facts: Mapping[str, object]) -> Markup:
     rows = together(tag("tr", tag("th", key), tag("td", said)) for key, said in facts.items())
     return tag("table", tag("tbody", rows))

@@ -14,7 +14,8 @@ from .page import section, share, since
 from .snapshot import Node, Snapshot
 from .work import Work, work
 
-One, Key = TypeVar("One"), TypeVar("Key")
+One = TypeVar("One")
+Key = TypeVar("Key")
 # The rest is in the JSON.
 MOST_ROWS = 40
 NO_PLACE = "no place"

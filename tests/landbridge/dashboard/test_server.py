@@ -80,7 +80,9 @@ def test_the_json_is_that_of_the_snapshot(site: Site) -> None:
     assert made["queues"]["runs"][0]["name"] == "train"
 
 
-@pytest.mark.parametrize("path", ["/nodes/nobody", "/runs/team-vision/nobody", "/nodes", "/elsewhere", "/../x", "/nodes/"])
+@pytest.mark.parametrize(
+    "path", ["/nodes/nobody", "/runs/team-vision/nobody", "/nodes", "/elsewhere", "/../x", "/nodes/"]
+)
 def test_what_is_not_there_is_told(site: Site, path: str) -> None:
     found = site.ask(path)
     assert found.status == 404
