@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeVar
@@ -31,9 +30,12 @@ NOT_FOR_YOU = "alarms and what GPUs do, which are for operators"
 
 
 class Brief(Kube):
-    """Is not waited for long. A hasty one would give its flag to the program in the pod."""
+    """Is waited for as long as a person would wait for a page.
 
-    SECONDS = 10.0
+    A hasty one would give its flag to the program in the pod, and no time to a list of a thousand nodes.
+    """
+
+    SECONDS = 15.0
 
     def run(self, *words: str, stdin: str = "", seconds: float = SECONDS) -> CommandResult:
         return super().run(*words, stdin=stdin, seconds=min(seconds, self.SECONDS))
@@ -46,7 +48,7 @@ class Asking:
         self.person, self.prometheus = person, prometheus
 
     def snapshot(self) -> Snapshot:
-        """Never raises for what does not answer: it is told instead."""
+        """What does not answer is told in it. Raises LandbridgeError where nothing can be asked at all."""
         person, blind = self.person, dict[str, None]()
         api = Api(person.kube, blind)
         where = f"--namespace={namespace(person.team)}" if person.team else "--all-namespaces"
@@ -101,7 +103,6 @@ def _or_told(ask: Callable[[], Found], what: str, blind: dict[str, None]) -> Fou
 
 def asking(person: Person) -> Asking:
     """People have no right to enter Prometheus: who measures sees every team."""
-    kube = replace(person.kube, hasty=True)
-    hasty = Person(person.world, person.place, person.cluster, kube, person.name, person.team, person.session)
-    admin = person.session.admin if person.session else None
-    return Asking(hasty, Brief(admin.config, admin.around) if admin else None)
+    kube = Brief(person.kube.config, person.kube.around)
+    brief = Person(person.world, person.place, person.cluster, kube, person.name, person.team, person.session)
+    return Asking(brief, kube if person.session else None)

@@ -11,7 +11,7 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from landbridge.errors import UsageError
+from landbridge.errors import LandbridgeError, UsageError
 from landbridge.output import written
 
 from .detail import node, run
@@ -103,20 +103,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             # A page of elsewhere whose name was made to lead here must not read what is shown.
             return self.say(HTTPStatus.MISDIRECTED_REQUEST, f"This page is at {self.server.url} alone.\n")
         path = [unquote(part) for part in urlsplit(self.path).path.split("/")[1:]]
-        body: str | None = None
-        match path:
-            case [""]:
-                body = front(self.server.newest.get())
-            case ["runs", space, name]:
-                body = run(self.server.newest.get(), space, name)
-            case ["nodes", name]:
-                body = node(self.server.newest.get(), name)
-            case ["api", "snapshot.json"]:
-                document = written(self.server.newest.get().as_json())
-                return self.say(HTTPStatus.OK, document, "application/json")
+        try:
+            kind, body = self.made(path)
+        except LandbridgeError as error:
+            return self.say(HTTPStatus.SERVICE_UNAVAILABLE, f"{error}\n")
+        except Exception as error:  # the last resort: our own mistake, told in one line
+            told = f"A mistake in landbridge: {type(error).__name__}: {error}\n"
+            return self.say(HTTPStatus.INTERNAL_SERVER_ERROR, told)
         if body is None:
             return self.say(HTTPStatus.NOT_FOUND, f"Nothing of that name is there now. {self.server.url} has all.\n")
-        return self.say(HTTPStatus.OK, body, "text/html")
+        return self.say(HTTPStatus.OK, body, kind)
+
+    def made(self, path: list[str]) -> tuple[str, str | None]:
+        """Its kind and itself; None where nothing is."""
+        page = "text/html"
+        match path:
+            case [""]:
+                return page, front(self.server.newest.get())
+            case ["runs", space, name]:
+                return page, run(self.server.newest.get(), space, name)
+            case ["nodes", name]:
+                return page, node(self.server.newest.get(), name)
+            case ["api", "snapshot.json"]:
+                return "application/json", written(self.server.newest.get().as_json())
+        return page, None
 
     def __getattr__(self, name: str) -> Callable[[], None]:
         """Whatever else is asked for."""

@@ -97,9 +97,9 @@ def test_operators_have_prometheus_asked_and_people_do_not(tmp_path: Path) -> No
     person = played.person(Kube("theirs"), tmp_path, "ann", "vision")
     found = asking(person)
     assert found.prometheus is None
-    assert found.person.kube == Kube("theirs", hasty=True)
-    person.session = cast(Session, SimpleNamespace(admin=Kube("admin's")))
-    assert asking(person).prometheus == Brief("admin's")
+    assert found.person.kube == Brief("theirs")
+    person.session = cast(Session, SimpleNamespace())
+    assert asking(person).prometheus == Brief("theirs")
 
 
 def test_prometheus_is_not_waited_for_long_and_gets_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import pytest
 
 from landbridge.dashboard.server import HERE, SOCKET, Newest, Server, listening
-from landbridge.errors import UsageError
+from landbridge.dashboard.snapshot import Snapshot
+from landbridge.errors import LandbridgeError, UsageError
 
 from .played import Played, asking, small
 
@@ -113,6 +114,26 @@ def test_browsers_are_told_to_load_nothing_else_and_to_keep_nothing(site: Site) 
     assert found["X-Content-Type-Options"] == "nosniff"
     assert found["Server"].strip() == "landbridge"
     assert not any(name.startswith("Access-Control") for name in found)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "told"),
+    [
+        (LandbridgeError("kubectl is missing: it is nowhere."), 503, "kubectl is missing: it is nowhere.\n"),
+        (KeyError("x"), 500, "A mistake in landbridge: KeyError: 'x'\n"),
+    ],
+)
+def test_what_goes_wrong_is_told_and_asked_again(site: Site, error: Exception, status: int, told: str) -> None:
+    newest, kept = site.server.newest, site.server.newest._ask
+
+    def fails() -> Snapshot:
+        raise error
+
+    newest._ask = fails
+    found = site.ask()
+    assert (found.status, found.body) == (status, told)
+    newest._ask = kept
+    assert site.ask().status == 200
 
 
 def test_ten_tabs_ask_the_cluster_once(site: Site) -> None:
