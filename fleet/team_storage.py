@@ -12,11 +12,17 @@ Wrong = tuple[tuple[str | int, ...], str, str]
 # In a fleet bucket, before the team's name.
 FOLDER = "teams"
 ACCOUNT = "storage"
+_TEAM = "team-"
 
 
 def namespace(team: str) -> str:
     """The team's, in every cluster."""
-    return f"team-{team}"
+    return f"{_TEAM}{team}"
+
+
+def team_of(space: str) -> str:
+    """Whose a namespace is; empty for what is no team's."""
+    return space.removeprefix(_TEAM) if space.startswith(_TEAM) else ""
 
 
 def subject(team: str) -> str:

@@ -36,7 +36,7 @@ def dashboard(*, port: int | None, opens: bool | None, once: Path | None, **wher
     out = options.output(as_json=False)
     if once is not None:
         person = opened(**where, every_team=True)
-        _write(once, front(asking(person).snapshot(), linked=False))
+        options.save(once, front(asking(person).snapshot(), linked=False), "--once")
         out.console.print(f"The page is in {once}.", soft_wrap=True)
         return DONE
     # Before all else: the rest of this may happen inside the local cloud.
@@ -52,11 +52,3 @@ def dashboard(*, port: int | None, opens: bool | None, once: Path | None, **wher
         except KeyboardInterrupt:
             out.console.print()
     return DONE
-
-
-def _write(file: Path, text: str) -> None:
-    """Raises UsageError."""
-    try:
-        file.write_text(text)
-    except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}: name another file with --once.") from None

@@ -66,6 +66,14 @@ def the_cluster(fleet_file: Path | None, cluster: str | None, *, local: bool) ->
     return session.opened(the_fleet(fleet_file), cluster, local=local)
 
 
+def save(file: Path, text: str, option: str) -> None:
+    """What a person asked for by `option` as a file. Raises UsageError."""
+    try:
+        file.write_text(text)
+    except OSError as error:
+        raise UsageError(f"{file}: {error.strerror}: name another file with {option}.") from None
+
+
 def chosen(names: Iterable[str], world: World, asides: Iterable[StackSpec] = ()) -> list[StackSpec]:
     """The stacks named on the command line, all of them when none is. Raises UsageError for one that is not there.
 

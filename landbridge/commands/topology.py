@@ -9,7 +9,7 @@ import click
 
 from components.links.plan import Crossing, Peering, Tunnel, crossings, peerings, tunnels
 from fleet.world import World, current
-from landbridge.errors import DONE, UsageError
+from landbridge.errors import DONE
 from landbridge.topology import drawing, labels
 
 from . import options
@@ -48,10 +48,7 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
         if target == Path("-"):
             click.echo(picture, nl=False)
             return DONE
-        try:
-            target.write_text(picture)
-        except OSError as error:
-            raise UsageError(f"{target}: {error.strerror}: name another file with --output") from None
+        options.save(target, picture, "--output")
     if as_json:
         out.document(
             {

@@ -13,7 +13,7 @@ from fleet import recorder
 from fleet.team_storage import namespace
 from landbridge import tables
 from landbridge.access.person import Person
-from landbridge.errors import DONE, LandbridgeError, UsageError
+from landbridge.errors import DONE, LandbridgeError
 from landbridge.output import Output
 from landbridge.usage import activity
 from landbridge.usage.account import TABLES, Account, Row, account, gpu_prices
@@ -56,10 +56,7 @@ def usage(*, days: float, picture: Path | None, as_json: bool, **where: Any) -> 
     looking.records.say = lambda line: out.progress.print(line, style="dim")
     made = _account(person, looking, days)
     if picture:
-        try:
-            picture.write_text(svg(person.cluster, made))
-        except OSError as error:
-            raise UsageError(f"{picture}: {error.strerror}: name another file with --picture.") from None
+        options.save(picture, svg(person.cluster, made), "--picture")
     if as_json:
         out.document({"cluster": person.cluster, **made.as_json(), "not_looked_at": [*looking.blind]})
         return DONE

@@ -194,10 +194,7 @@ def _deaths(looking: Looking, cluster: str, space: str, out: Output) -> int:
 def _report(looking: Looking, cluster: str, space: str, picture: Path | None, out: Output) -> int:
     made = report(looking.records, space)
     if picture:
-        try:
-            picture.write_text(svg(cluster, made))
-        except OSError as error:
-            raise UsageError(f"{picture}: {error.strerror}: name another file with --picture.") from None
+        options.save(picture, svg(cluster, made), "--picture")
     if out.as_json:
         out.document({"cluster": cluster, **made.as_json()})
         return DONE

@@ -11,12 +11,12 @@ from components.pools import labels
 from evidence.nodes import of_node
 from evidence.observation import Json
 from fleet import maintenance
+from fleet.team_storage import team_of
 from landbridge.experiments.manifest import PART, PERSON, RANK, RUN
 from landbridge.monitoring.alarms import Alarm
 from landbridge.pool.usage import gpus as gpus_of
 from landbridge.queue.runs import Queues
 from landbridge.site.nodes import condition, ready
-from landbridge.why.deaths import TEAM
 
 # Taint → why nothing new comes there.
 CLOSED = {
@@ -177,7 +177,7 @@ def _pod(pod: Json, gpus: int) -> Pod:
     return Pod(
         space=space,
         name=str(meta["name"]),
-        team=space.removeprefix(TEAM) if space.startswith(TEAM) else "",
+        team=team_of(space),
         person=marks.get(PERSON, ""),
         run=marks.get(RUN, ""),
         part=marks.get(PART, ""),

@@ -3,11 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from fleet.team_storage import namespace
+from fleet.team_storage import team_of
 from landbridge.cluster.kube import Kube
 from landbridge.monitoring.alarms import asked
 
-TEAM = namespace("")
 # Recorded by components/addons/monitoring/rules/usage.yaml.
 HELD, USED = "landbridge:gpus_held", "landbridge:gpus_used"
 
@@ -24,4 +23,4 @@ def query(days: float) -> str:
 
 def read(series: Iterable[dict[str, Any]]) -> dict[str, float]:
     shares = ((str(one["metric"].get("namespace", "")), float(one["value"][1])) for one in series)
-    return {space.removeprefix(TEAM): round(share, 4) for space, share in shares if space.startswith(TEAM)}
+    return {team: round(share, 4) for space, share in shares if (team := team_of(space))}

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from components.pools import labels
 from evidence.observation import Json, moment
+from fleet.team_storage import team_of
 from landbridge.experiments.manifest import PERSON, RUN
-from landbridge.why.deaths import TEAM, WELL, Death, gpus
+from landbridge.why.deaths import WELL, Death, gpus
 
 
 class Held(NamedTuple):
@@ -56,10 +57,18 @@ def within(there: Iterable[Held], were: Iterable[Held], since: float) -> list[He
 
 def _held(pod: Json, pool: str, begun: float, until: float, *, lost: bool) -> Held:
     meta = pod["metadata"]
-    space, marks = str(meta["namespace"]), meta.get("labels") or {}
-    team = space.removeprefix(TEAM) if space.startswith(TEAM) else ""
-    uid = str(meta["uid"])
-    return Held(uid, team, marks.get(PERSON, ""), marks.get(RUN, ""), pool, gpus(pod), begun, until, lost)
+    marks, uid = meta.get("labels") or {}, str(meta["uid"])
+    return Held(
+        uid,
+        team_of(str(meta["namespace"])),
+        marks.get(PERSON, ""),
+        marks.get(RUN, ""),
+        pool,
+        gpus(pod),
+        begun,
+        until,
+        lost,
+    )
 
 
 def _finished(status: Json) -> float:

@@ -8,7 +8,7 @@ from evidence import pods
 from evidence.causes import waiting
 from evidence.judge import Verdict
 from evidence.observation import Json, Observation, moment
-from fleet.team_storage import namespace
+from fleet.team_storage import team_of
 
 from .case import Case
 from .concerns import Index, of_this
@@ -18,7 +18,6 @@ from .target import POD
 ENDLESS = ("done", "completed", "deleting", "gone")
 # Ends as they should be.
 WELL = ("done", "finished", "scaled", "nothing")
-TEAM = namespace("")
 
 
 class Death(NamedTuple):
@@ -38,8 +37,7 @@ class Death(NamedTuple):
     @property
     def team(self) -> str:
         """Empty for what is no team's."""
-        space = str(self.pod["metadata"]["namespace"])
-        return space.removeprefix(TEAM) if space.startswith(TEAM) else ""
+        return team_of(str(self.pod["metadata"]["namespace"]))
 
     @property
     def gpu_hours(self) -> float:

@@ -11,12 +11,13 @@ import pytest
 
 from components.addons.monitoring import prometheus
 from fleet.loader import load
+from landbridge.bars import MOST
 from landbridge.commands.usage import NOT_KNOWN, table
 from landbridge.experiments.manifest import PERSON
 from landbridge.usage import activity
 from landbridge.usage.account import GONE, NOBODY, NOT_RUN, Account, Row, account, gpu_prices
 from landbridge.usage.held import Held, of_deaths, of_pods, within
-from landbridge.usage.picture import MOST, svg, told
+from landbridge.usage.picture import svg, told
 from landbridge.why.report import ended
 from local.kubernetes import BIN
 from tests.landbridge.why.recorded import BEGUN, RUN, Recorded, at

@@ -8,7 +8,8 @@ import pytest
 
 from evidence.events import of_event
 from evidence.observation import Observation
-from landbridge.why.picture import MOST, svg
+from landbridge.bars import MOST
+from landbridge.why.picture import svg
 from landbridge.why.report import NOBODY, Report, Row, of, report
 from services.recorder.merging import Merging
 
