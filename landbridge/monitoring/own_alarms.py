@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from components.addons.monitoring import own_alarms, prometheus
@@ -26,12 +26,13 @@ def check(world: World) -> None:
     found = world.fleet.monitoring.alarms if world.fleet.monitoring else {}
     if not found:
         return
+    taken = not _read(found)
     loaded = load_with_lines(world.path)
 
     def problem(name: str, key: str, what: str, remedy: str) -> Problem:
         return Problem(loaded.file, loaded.lines.of(("monitoring", "alarms", name, key)), what, remedy)
 
-    wrong = [problem(name, *told) for name, alarm in found.items() for told in _wrong(name, alarm)]
+    wrong = [problem(name, *told) for name, alarm in found.items() for told in _wrong(name, alarm, taken=taken)]
     if wrong:
         raise FleetError(wrong)
 
@@ -44,17 +45,18 @@ def program() -> str:
     return found
 
 
-def _wrong(name: str, alarm: OwnAlarm) -> Iterator[tuple[str, str, str]]:
+def _wrong(name: str, alarm: OwnAlarm, *, taken: bool) -> Iterator[tuple[str, str, str]]:
     if name in re.findall(r"alert: (\w+)", "".join(prometheus.rules().values())):
         yield "when", f"alarm {name} is one that comes with the clusters", "Choose another name for it"
-    if said := _read(name, alarm):
+    # Each by itself only where they are not taken together: promtool does not say whose line is wrong.
+    if said := "" if taken else _read({name: alarm}):
         example = "up == 0, or node_load1 > 100"
         yield "when", f"alarm {name} is none that Prometheus takes: {said}", f"Write PromQL, such as {example}"
 
 
-def _read(name: str, alarm: OwnAlarm) -> str:
-    """What promtool says of it; empty where it is one. Raises UsageError."""
-    rules = {"groups": [{"name": "own", "rules": [own_alarms.rule(name, alarm)]}]}
+def _read(alarms: Mapping[str, OwnAlarm]) -> str:
+    """What promtool says of them; empty where it takes all. Raises UsageError."""
+    rules = {"groups": [{"name": "own", "rules": [own_alarms.rule(name, one) for name, one in alarms.items()]}]}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / own_alarms.FILE
         path.write_text(json.dumps(rules))

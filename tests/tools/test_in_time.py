@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tests import conftest
 
+# Of one unit: see conftest.TOGETHER.
+SHARED = ("experiments", "why")
 TWO = "def test_one():\n    pass\n\ndef test_two():\n    pass\n"
 # The end passes while its first test runs.
 LATE = f"import os\n\ndef test_one():\n    os.environ['{conftest.UNTIL}'] = '0'\n\ndef test_two():\n    pass\n"
@@ -23,7 +25,7 @@ def ran(folder: Path, until: float | None, *options: str, **files: str) -> list[
     shutil.copy(conftest.__file__, folder / "tests/conftest.py")
     (folder / "pytest.ini").write_text("[pytest]\n")
     for name, text in files.items():
-        (folder / f"tests/{'e2e' if name.startswith('long') else 'fleet'}/test_{name}.py").write_text(text)
+        (folder / f"tests/{'e2e' if name.startswith(('long', *SHARED)) else 'fleet'}/test_{name}.py").write_text(text)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "LANDBRIDGE_"))}
     environment |= {conftest.UNTIL: str(until)} if until is not None else {}
     command = [sys.executable, "-m", "pytest", "-v", "-rs", *options, "tests"]
@@ -55,6 +57,13 @@ def test_short_ones_run_first_and_always(tmp_path: Path) -> None:
 def test_a_file_that_has_begun_ends(tmp_path: Path) -> None:
     lines = ran(tmp_path, time.time() + 3600, long_a=LATE)
     assert outcomes(lines) == ["long_a.py::test_one PASSED", "long_a.py::test_two PASSED"]
+
+
+def test_of_files_that_share_a_cloud_none_begins_too_late_either(tmp_path: Path) -> None:
+    lines = ran(tmp_path, time.time() + 3600, **dict.fromkeys(SHARED, LATE))
+    assert conftest.unit("tests/e2e/test_why.py") == conftest.unit("tests/e2e/test_experiments.py")
+    told = [line.split()[1] for line in outcomes(lines)]
+    assert told == ["PASSED", "PASSED", "SKIPPED", "SKIPPED"], "the first that began ends, whichever it is"
 
 
 def test_a_worker_takes_files_of_its_kind_while_there_are_any(tmp_path: Path) -> None:

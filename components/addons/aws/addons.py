@@ -1,7 +1,7 @@
 """What add-ons need in AWS: roles of teams' pods and of pods of ours, and trust in who vouches for them."""
 
 import json
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, Protocol, TypedDict
 
 import pulumi
 import pulumi_aws as aws
@@ -11,6 +11,24 @@ from fleet.model import Fleet
 
 from .. import owners
 from . import autoscaler_role, joining_role, recorder_role, team_roles
+
+
+class Document(Protocol):
+    """What is said of a service's role, as plain data: the modules beside this one."""
+
+    def role_name(self, fleet: Fleet, cluster: str) -> str: ...
+
+    def trust(self, fleet: Fleet, cluster: str) -> dict[str, Any]: ...
+
+    def permissions(self, fleet: Fleet, cluster: str) -> dict[str, Any]: ...
+
+
+class Texts(NamedTuple):
+    """`title` is what the stack calls the role; {} in the description is the cluster."""
+
+    title: str
+    description: str
+    policy: str
 
 
 class RolesArgs(TypedDict):
@@ -56,63 +74,51 @@ class TeamRoles(pulumi.ComponentResource):
         self.register_outputs({})
 
 
-class AutoscalerRole(pulumi.ComponentResource):
-    """The role of the autoscaler's cloud side. Its pod names it: see autoscaler.py."""
+class ServiceRole(pulumi.ComponentResource):
+    """Of a service of ours in the cluster, by its own document: `of` says who takes it, and what it may."""
 
-    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:addons:AutoscalerRole", name, None, opts)
+    def __init__(
+        self, kind: str, name: str, args: RolesArgs, of: Document, texts: Texts, opts: pulumi.ResourceOptions | None
+    ) -> None:
+        super().__init__(f"landbridge:addons:{kind}", name, None, opts)
         fleet, cluster = args["fleet"], args["cluster"]
         _role(
             self,
-            "autoscaler",
-            name=autoscaler_role.role_name(fleet, cluster),
-            trust=autoscaler_role.trust(fleet, cluster),
-            description=f"What the autoscaler of {cluster} may do with scaling groups",
-            tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
-            policy="groups",
-            permissions=autoscaler_role.permissions(fleet, cluster),
+            texts.title,
+            name=of.role_name(fleet, cluster),
+            trust=of.trust(fleet, cluster),
+            description=texts.description.format(cluster),
+            tags=owners.of_cluster(fleet, cluster).tags(texts.title),
+            policy=texts.policy,
+            permissions=of.permissions(fleet, cluster),
         )
         self.register_outputs({})
 
 
-class JoiningRole(pulumi.ComponentResource):
+class AutoscalerRole(ServiceRole):
+    """The role of the autoscaler's cloud side. Its pod names it: see autoscaler.py."""
+
+    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        texts = Texts("autoscaler", "What the autoscaler of {} may do with scaling groups", "groups")
+        super().__init__("AutoscalerRole", name, args, autoscaler_role, texts, opts)
+
+
+class JoiningRole(ServiceRole):
     """Of the joining service of a cluster that is at home elsewhere and has machines in AWS. The table of pools names
     it: see joining.py.
     """
 
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:addons:JoiningRole", name, None, opts)
-        fleet, cluster = args["fleet"], args["cluster"]
-        _role(
-            self,
-            "joining",
-            name=joining_role.role_name(fleet, cluster),
-            trust=joining_role.trust(fleet, cluster),
-            description=f"The joining service of {cluster} may see instances",
-            tags=owners.of_cluster(fleet, cluster).tags("joining"),
-            policy="machines",
-            permissions=joining_role.permissions(fleet, cluster),
-        )
-        self.register_outputs({})
+        texts = Texts("joining", "The joining service of {} may see instances", "machines")
+        super().__init__("JoiningRole", name, args, joining_role, texts, opts)
 
 
-class RecorderRole(pulumi.ComponentResource):
+class RecorderRole(ServiceRole):
     """Of the recorder of a cluster that is at home in AWS, or has machines there. Its pod names it: see recorder.py."""
 
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        super().__init__("landbridge:addons:RecorderRole", name, None, opts)
-        fleet, cluster = args["fleet"], args["cluster"]
-        _role(
-            self,
-            "recorder",
-            name=recorder_role.role_name(fleet, cluster),
-            trust=recorder_role.trust(fleet, cluster),
-            description=f"What the recorder of {cluster} may do in AWS",
-            tags=owners.of_cluster(fleet, cluster).tags("recorder"),
-            policy="records",
-            permissions=recorder_role.permissions(fleet, cluster),
-        )
-        self.register_outputs({})
+        texts = Texts("recorder", "What the recorder of {} may do in AWS", "records")
+        super().__init__("RecorderRole", name, args, recorder_role, texts, opts)
 
 
 def _role(

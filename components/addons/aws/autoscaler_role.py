@@ -10,7 +10,7 @@ from fleet import autoscaler
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .team_roles import ROLE, trusted
+from .team_roles import ROLE, arn, trusted
 
 Document = dict[str, Any]
 # Both are about no group in particular, as AWS has it ("Actions, resources, and condition keys for Amazon EC2 Auto
@@ -30,8 +30,7 @@ def role_name(fleet: Fleet, cluster: str) -> str:
 
 def role_arn(fleet: Fleet, cluster: str) -> str:
     """Known before there is a role: the pod names it."""
-    assert fleet.aws is not None
-    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster)}"
+    return arn(fleet, role_name(fleet, cluster))
 
 
 def trust(fleet: Fleet, cluster: str) -> Document:

@@ -10,7 +10,7 @@ from fleet.buckets import in_azure
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .team_roles import ROLE, Document, trusted
+from .team_roles import ROLE, Document, arn, trusted
 
 
 def wanted(fleet: Fleet, cluster: str) -> bool:
@@ -23,8 +23,7 @@ def role_name(fleet: Fleet, cluster: str) -> str:
 
 def role_arn(fleet: Fleet, cluster: str) -> str:
     """Known before there is a role: the table of pools has it."""
-    assert fleet.aws is not None
-    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster)}"
+    return arn(fleet, role_name(fleet, cluster))
 
 
 def trust(fleet: Fleet, cluster: str) -> Document:

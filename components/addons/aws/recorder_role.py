@@ -12,7 +12,7 @@ from fleet.buckets import bucket_arn, in_azure, key_alias
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .team_roles import READ, ROLE, Document, allow, trusted
+from .team_roles import READ, ROLE, Document, allow, arn, trusted
 
 # None of its files is so large that it would come in parts.
 WRITE = ["s3:PutObject", "s3:DeleteObject"]
@@ -34,8 +34,7 @@ def role_name(fleet: Fleet, cluster: str) -> str:
 
 def role_arn(fleet: Fleet, cluster: str) -> str:
     """Known before there is a role: the pod names it."""
-    assert fleet.aws is not None
-    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster)}"
+    return arn(fleet, role_name(fleet, cluster))
 
 
 def trust(fleet: Fleet, cluster: str) -> Document:

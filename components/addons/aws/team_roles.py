@@ -27,8 +27,13 @@ def role_name(fleet: Fleet, cluster: str, team: str) -> str:
 
 def role_arn(fleet: Fleet, cluster: str, team: str) -> str:
     """Known before there is a role: pods get it by admission."""
+    return arn(fleet, role_name(fleet, cluster, team))
+
+
+def arn(fleet: Fleet, role: str) -> str:
+    """Of any role of the fleet's account, by its name."""
     assert fleet.aws is not None
-    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role_name(fleet, cluster, team)}"
+    return f"arn:aws:iam::{fleet.aws.account_id}:role/{role}"
 
 
 def trust(fleet: Fleet, cluster: str, team: str) -> Document:
