@@ -16,7 +16,7 @@ from ..worlds import SUBSCRIPTION, TENANT
 pytestmark = [pytest.mark.cloud, pytest.mark.matrix, pytest.mark.timeout(2400)]
 FLEET = f"""\
 fleet: test
-owner: ops
+owner: lab
 domain: test.example.com
 supernet: 10.128.0.0/12
 aws: {{account_id: "012345678901"}}
@@ -27,6 +27,7 @@ regions:
 clusters:
   main: {{region: southcentralus, kubernetes: 1.36.2}}
 pools:
+  system: {{kind: system, cluster: main, region: southcentralus, owner: lab, instance_type: Standard_D4s_v5, min: 2, max: 4}}
   west: {{kind: cpu, cluster: main, region: us-west-2, owner: lab, instance_type: c7i.8xlarge, min: 1, max: 2}}
 teams:
   lab: {{gid: 2001}}
