@@ -22,7 +22,7 @@ supernet: 10.128.0.0/12
 aws: {{account_id: "012345678901"}}
 azure: {{subscription_id: {SUBSCRIPTION}, tenant_id: {TENANT}}}
 regions:
-  southcentralus: {{cloud: azure, zones: ["1"]}}
+  southcentralus: {{cloud: azure, zones: ["1", "2"]}}
   us-west-2: {{cloud: aws, zones: [a]}}
 clusters:
   main: {{region: southcentralus, kubernetes: 1.36.2}}
