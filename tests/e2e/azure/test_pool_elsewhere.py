@@ -79,5 +79,7 @@ def test_its_role_goes_with_the_add_ons_and_machines_join_again_once_they_are_ba
     assert "test-main-addons-joining" in cloud.python(roles)
     cloud.run("destroy", "--local", "--yes", "main-addons", seconds=900)
     assert "test-main-addons-joining" not in cloud.python(roles)
+    # Nobody waits for their pods, and until these have gone another of the name is refused.
+    eventually(lambda: not kubectl(cloud, "-n", "kube-system", "get", "daemonsets", "-o", "name"), 300)
     cloud.run("up", "--local", "--yes", "main-addons", seconds=900)
     assert replaced(cloud)
