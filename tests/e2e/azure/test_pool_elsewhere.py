@@ -45,10 +45,15 @@ def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cloud]:
         made.stop()
 
 
+def nodes(cloud: Cloud) -> list[dict[str, Any]]:
+    return list(json.loads(kubectl(cloud, "get", "nodes", "-l", "landbridge.dev/pool=west", "-o", "json"))["items"])
+
+
 def ready(cloud: Cloud) -> list[dict[str, Any]]:
-    nodes = json.loads(kubectl(cloud, "get", "nodes", "-l", "landbridge.dev/pool=west", "-o", "json"))["items"]
     return [
-        one for one in nodes if ("Ready", "True") in {(c["type"], c["status"]) for c in one["status"]["conditions"]}
+        one
+        for one in nodes(cloud)
+        if ("Ready", "True") in {(c["type"], c["status"]) for c in one["status"]["conditions"]}
     ]
 
 
@@ -59,13 +64,13 @@ def test_its_machines_join(cloud: Cloud) -> None:
 
 
 def replaced(cloud: Cloud) -> bool:
-    """Whether another machine joins when one has gone."""
+    """Whether another machine joins when one has gone, and its node goes too."""
     (node,) = ready(cloud)
     name = node["metadata"]["name"]
     cloud.python(f'client("ec2", "us-west-2").terminate_instances(InstanceIds=["{name}"])')
 
     def another() -> bool:
-        return bool(found := ready(cloud)) and name not in {one["metadata"]["name"] for one in found}
+        return bool(ready(cloud)) and name not in {one["metadata"]["name"] for one in nodes(cloud)}
 
     return bool(eventually(another, 600))
 
