@@ -58,7 +58,7 @@ def settings(server: webhooks.Server) -> dict[str, Any]:
     return {
         "kind": "Configuration",
         "health": {"healthProbeBindAddress": f"127.0.0.1:{_health(server)}"},
-        "metrics": {"bindAddress": "0"},
+        "metrics": {"bindAddress": f":{server.metrics}" if server.metrics else "0"},
         "webhook": {"port": server.port},
         "leaderElection": {"leaderElect": True, "resourceName": server.addon, "resourceNamespace": SPACE},
         "internalCertManagement": {
@@ -67,6 +67,10 @@ def settings(server: webhooks.Server) -> dict[str, Any]:
             "webhookSecretName": server.secret,
         },
     }
+
+
+def _ports(server: webhooks.Server) -> dict[str, int]:
+    return {"webhooks": server.port, **({"metrics": server.metrics} if server.metrics else {})}
 
 
 def _health(server: webhooks.Server) -> int:
@@ -103,7 +107,7 @@ def _pod(server: webhooks.Server, image: Image, requests: tuple[str, str], words
         *requests,
         command=["/manager"],
         args=[f"--config={CONFIG}/{FILE}", *words],
-        ports=[{"name": "webhooks", "containerPort": server.port, "hostPort": server.port}],
+        ports=[{"name": name, "containerPort": port, "hostPort": port} for name, port in _ports(server).items()],
         livenessProbe=get(health, initialDelaySeconds=15, periodSeconds=20),
         readinessProbe=get(health, "/readyz", initialDelaySeconds=2, periodSeconds=5),
         securityContext=NARROW,

@@ -1,6 +1,6 @@
 """Kueue: upstream's queues, which let a run begin when its team's quota and a place have room for all of it."""
 
-from components.control_plane.firewall import WEBHOOK_PORTS
+from components.control_plane.firewall import QUEUES_METRICS_PORT, WEBHOOK_PORTS
 from components.pools import labels
 
 from . import controllers, gangs, queues, webhooks
@@ -16,6 +16,7 @@ from .webhooks import Hook
 
 ADDON = "kueue"
 SERVER = webhooks.Server(ADDON, controllers.SPACE, WEBHOOK_PORTS[ADDON])
+MONITORED = SERVER._replace(metrics=QUEUES_METRICS_PORT)
 # It waits until its authority stands in each of these, though with one version alone nothing is ever converted.
 CONVERTED = tuple(f"{kind}.{GROUP}" for kind in ("clusterqueues", "cohorts", "localqueues", "workloads"))
 BOTH: tuple[webhooks.Verb, ...] = ("CREATE", "UPDATE")
@@ -40,21 +41,22 @@ CALLS, CALLS_AT_ONCE = 100, 200
 AT_ONCE = {f"Workload.{GROUP}": 5, f"JobSet.{JOBSETS}": 5, "Job.batch": 5}
 
 
-def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    server = MONITORED if spec.cluster.monitored else SERVER
     return [
         controllers.namespace(ADDON),
         *converted(definitions(GROUP, ADDON), CONVERTED, SERVER.client("/convert")),
         *webhooks.manifests(SERVER, {"mutating": JOBS, "validating": JOBS}),
-        *controllers.manifests(SERVER, KUEUE, config(), (CORES, MEMORY), rules(), "--zap-log-level=2"),
+        *controllers.manifests(server, KUEUE, config(server), (CORES, MEMORY), rules(server), "--zap-log-level=2"),
     ]
 
 
-def config() -> Manifest:
+def config(server: webhooks.Server = SERVER) -> Manifest:
     """https://kueue.sigs.k8s.io/docs/reference/kueue-config.v1beta2"""
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
         "namespace": controllers.SPACE,
-        **controllers.settings(SERVER),
+        **controllers.settings(server),
         # No Job without a queue's name is touched, nor one outside of teams' namespaces.
         "manageJobsWithoutQueueName": False,
         "managedJobsNamespaceSelector": {"matchExpressions": [{"key": TEAM, "operator": "Exists"}]},
@@ -83,7 +85,7 @@ def config() -> Manifest:
     }
 
 
-def rules() -> list[Manifest]:
+def rules(server: webhooks.Server = SERVER) -> list[Manifest]:
     """Upstream's, for the Jobs that it manages here."""
     look = ("get", "list", "watch")
     queued = ["admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloads"]
@@ -110,4 +112,13 @@ def rules() -> list[Manifest]:
             **rule("apiextensions.k8s.io", ["customresourcedefinitions"], "get", "update"),
             "resourceNames": list(CONVERTED),
         },
+        *(_who_asks() if server.metrics else []),
+    ]
+
+
+def _who_asks() -> list[Manifest]:
+    """It has the API say who wants its metrics, and whether they may."""
+    return [
+        rule("authentication.k8s.io", ["tokenreviews"], "create"),
+        rule("authorization.k8s.io", ["subjectaccessreviews"], "create"),
     ]

@@ -30,11 +30,14 @@ class Hook(NamedTuple):
 
 
 class Server(NamedTuple):
-    """`port` is that of pods, on their node's address: API servers are no nodes, and find no pod's address."""
+    """`port` is that of pods, on their node's address: API servers are no nodes, and find no pod's address. `metrics`
+    is another, or 0: it tells nothing.
+    """
 
     addon: str
     space: str
     port: int
+    metrics: int = 0
 
     @property
     def service(self) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from components.pools import joining
 
-from . import audit, etcd
+from . import audit, etcd, etcd_metrics
 from .machines import API_PORT, ClusterSpec, Machine
 from .units import UNITS, command, script, scripts, service
 
@@ -48,6 +48,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         **audit.files(spec, machine),
         **scripts("answers"),
         **joining.files(spec, machine),
+        **etcd_metrics.files(spec),
         **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
         f"{CONFIG}/authentication.json": _json(authentication()),
         f"{CONFIG}/audit-policy.json": _json(audit.policy()),
@@ -139,7 +140,7 @@ def controller_flags(spec: ClusterSpec) -> dict[str, str]:
         "kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
         "authentication-kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
         "authorization-kubeconfig": f"{CONFIG}/controller-manager.kubeconfig",
-        "bind-address": "127.0.0.1",
+        **_serving(),
         "client-ca-file": f"{PKI}/ca.crt",
         "requestheader-client-ca-file": f"{PKI}/front-proxy-ca.crt",
         "cluster-name": spec.name,
@@ -172,8 +173,18 @@ def scheduler_flags() -> dict[str, str]:
         "config": f"{CONFIG}/scheduler.json",
         "authentication-kubeconfig": f"{CONFIG}/scheduler.kubeconfig",
         "authorization-kubeconfig": f"{CONFIG}/scheduler.kubeconfig",
-        "bind-address": "127.0.0.1",
+        **_serving(),
         "profiling": "false",
+    }
+
+
+def _serving() -> dict[str, str]:
+    """Metrics, as the API server of this machine, to whoever it says may have them."""
+    return {
+        "bind-address": "0.0.0.0",  # noqa: S104
+        "tls-cert-file": f"{PKI}/apiserver.crt",
+        "tls-private-key-file": f"{PKI}/apiserver.key",
+        "tls-min-version": "VersionTLS12",
     }
 
 

@@ -11,6 +11,9 @@ Part = Literal["etcd", "api", "balancer"]
 KUBELET_PORT, HTTPS_PORT = 10250, 443
 # Of controllers that stand on system machines, on the network of these: API machines are no nodes and reach no pod.
 WEBHOOK_PORTS = {"kueue": 9443, "jobset": 9445}
+# Programs on API machines, which tell of themselves, and one of them of etcd; and a controller beside its webhook.
+METRICS_PORTS = {"controllers": 10257, "etcd": 10261, "scheduler": 10259}
+QUEUES_METRICS_PORT = 9447
 EVERYWHERE = "0.0.0.0/0"
 # AWS replaces a group when its description changes: never reword one.
 DESCRIPTIONS: dict[Part, str] = {
@@ -37,7 +40,7 @@ class Rule(NamedTuple):
 
 
 def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
-    """Inside of the fleet only. Metrics are on loopback and have no rule."""
+    """Inside of the fleet only. Metrics of etcd's members are on loopback and have no rule."""
     found: list[Rule] = []
     for ring in etcd.RINGS:
         why = f"clients of etcd {ring.name}"
@@ -56,6 +59,11 @@ def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
         found += [
             Rule("api", "out", port, port, supernet, f"webhooks-{name}", f"what {name} says of a run")
             for name, port in WEBHOOK_PORTS.items()
+        ]
+    if spec.monitored:
+        found += [
+            Rule("api", "in", port, port, supernet, f"metrics-{name}", f"metrics of {name}, for whoever may have them")
+            for name, port in METRICS_PORTS.items()
         ]
     for role in ("etcd", "api"):
         found += [

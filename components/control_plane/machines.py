@@ -39,7 +39,8 @@ class ClusterSpec(NamedTuple):
     `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
     are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from, and
     `vouching` whose certificates let them in, where not their keys do; `shown` is what a machine shows them then.
-    `vault` is the Key Vault with keys, in Azure. `queues` is whether teams queue runs in it.
+    `vault` is the Key Vault with keys, in Azure. `queues` is whether teams queue runs in it, `monitored`
+    whether its own Prometheus asks its machines.
     """
 
     fleet: str
@@ -65,6 +66,7 @@ class ClusterSpec(NamedTuple):
     cloud: Cloud = "aws"
     vault: str = ""
     queues: bool = False
+    monitored: bool = False
 
     @property
     def endpoint(self) -> str:
@@ -123,6 +125,7 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         cloud=cloud,
         vault=vault_name(fleet, cluster.region) if cloud == "azure" else "",
         queues=bool(team_queues.of_cluster(fleet, name)),
+        monitored=fleet.monitoring is not None,
     )
 
 

@@ -6,8 +6,14 @@ By prefix, for a rule between regions can name no security group. Answers to wha
 from typing import Literal, NamedTuple
 
 from components.boot import people
-from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT, WEBHOOK_PORTS
-from components.control_plane.machines import API_PORT, cluster_spec, where_people_are
+from components.control_plane.firewall import (
+    EVERYWHERE,
+    KUBELET_PORT,
+    METRICS_PORTS,
+    QUEUES_METRICS_PORT,
+    WEBHOOK_PORTS,
+)
+from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec, where_people_are
 from fleet import laptops
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
@@ -57,7 +63,7 @@ def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
 
 def node_rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     """What makes a machine a node: the API, and the overlay of pods."""
-    return [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec)]
+    return [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec), *_metrics(fleet, plan, spec)]
 
 
 def _web() -> list[Rule]:
@@ -77,7 +83,7 @@ def _shares(fleet: Fleet, plan: AddressPlan) -> list[Rule]:
 def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     """Both ways with the cluster's API machines, which have planned addresses; out to its balancer, too."""
     cluster = cluster_spec(fleet, plan, spec.cluster)
-    short = {machine.name.removeprefix(f"{cluster.name}-"): f"{machine.address}/32" for machine in cluster.api}
+    short = _api_machines(cluster)
     peers = {**short, **{f"balancer-{zone}": f"{address}/32" for zone, address in cluster.balancer.items()}}
     return [
         *(
@@ -94,6 +100,36 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
             for name, prefix in short.items()
         ),
     ]
+
+
+def _api_machines(cluster: ClusterSpec) -> dict[str, str]:
+    return {machine.name.removeprefix(f"{cluster.name}-"): f"{machine.address}/32" for machine in cluster.api}
+
+
+def _metrics(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """What has no pod's address, and Prometheus asks from its machine."""
+    cluster = cluster_spec(fleet, plan, spec.cluster)
+    if spec.kind != "system" or not cluster.monitored:
+        return []
+    found = [
+        Rule("out", "tcp", port, port, prefix, f"metrics-{what}-{name}", f"metrics of {what}")
+        for what, port in METRICS_PORTS.items()
+        for name, prefix in _api_machines(cluster).items()
+    ]
+    if cluster.queues:
+        port, why = QUEUES_METRICS_PORT, "what Kueue tells of teams' queues"
+        for name in sorted(_system_regions(fleet, spec.cluster)):
+            prefix = plan.region(name).network
+            found += [
+                Rule("in", "tcp", port, port, prefix, f"metrics-queues-{name}", why),
+                Rule("out", "tcp", port, port, prefix, f"metrics-queues-{name}", why),
+            ]
+    return found
+
+
+def _system_regions(fleet: Fleet, cluster: str) -> set[str]:
+    pools = fleet.pools.values()
+    return {pool.region for pool in pools if pool.cluster == cluster and pool.kind == "system" and pool.region}
 
 
 def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:

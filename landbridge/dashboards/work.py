@@ -13,7 +13,7 @@ _NO_NODE = f"count(max {_POD} (kube_pod_status_unschedulable{{{_TEAM}}}) == 1)"
 _KUEUE, _AUTOSCALER, _CLOUD = ('$HERE, job="kueue"', '$HERE, job="cluster-autoscaler"', '$HERE, job="autoscaler-cloud"')
 _RECORDER = '$HERE, job="recorder"'
 _CALLS = "landbridge_autoscaler_cloud_calls_total"
-_ONLY_WITH_QUEUES = "Empty where Prometheus does not ask Kueue."
+_ONLY_WITH_QUEUES = "Empty in a cluster without queues."
 
 
 def _all(asks: str) -> tuple[Query, ...]:

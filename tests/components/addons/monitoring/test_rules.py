@@ -14,7 +14,6 @@ import services.autoscaler.metrics
 import services.recorder.metrics  # noqa: F401
 from components.addons.monitoring import alertmanager
 from components.addons.spec import AddOnsSpec
-from components.control_plane.etcd import QUOTA_BYTES
 from components.pools.labels import GPU_FAILED, PLACE
 from fleet import fitness
 from fleet.maintenance import NONE_LEFT, TAINT
@@ -161,8 +160,6 @@ def test_what_stands_in_them_is_the_code_s() -> None:
     assert f'condition=~"{"|".join(fitness.CONDITIONS)}"' in maintenance
     assert f'key="{TAINT}", value="{NONE_LEFT}"' in expression("NodeClosedForLong")
     assert f'key="{GPU_FAILED.key}"' in expression("GPUsMissing")
-    for name in ("EtcdFilling", "EtcdNearlyFull"):
-        assert f"/ {QUOTA_BYTES} >" in expression(name)
     (lost,) = (alarm.rule["annotations"]["summary"] for alarm in ALARMS if alarm.name == "RecorderCannotWrite")
     assert f"at {MOST_UNSENT_BYTES // 2**20} MiB" in lost
 
