@@ -3,17 +3,21 @@
 import json
 import re
 import subprocess
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.addons.monitoring import gpu_metrics, targets
+from components.control_plane.rings import RINGS
 from components.pools import labels
 from components.pools.spec import LAPTOPS
 from fleet.monitoring import SECRET, SPACE
 from landbridge.monitoring.alarms import ASK, REPLICAS
 from local.workers.images import RUN_LABEL
 from tests.components.pools.joining_client import eventually
+from tests.support import quiet_day
 from tests.support.cloud import COMMAND
 
 from .queued import QUEUED, Queued
@@ -21,6 +25,9 @@ from .queued import QUEUED, Queued
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 # One that hears everything, and one whose key nobody lays in.
 RECEIVERS = "monitoring: {receivers: {hook: {kind: webhook, watchdog: true}, nobody: {kind: slack}}}\n"
+# Machines of each kind.
+API, ETCD = 2, 3
+BACK_SECONDS = 120
 HOST, HOOK, PORT = "host-2.lab", "hook", 8099
 # Says what it is told, a line a message.
 LISTENING = f"""\
@@ -76,7 +83,8 @@ def expected(queued: Queued) -> dict[str, int]:
     gpus = [one for one in nodes if labels.GPU_PRESENT in one["metadata"]["labels"]]
     pairs = {one.job: 2 for one in targets.PODS}
     by_nodes = {"node-exporter": len(nodes), "gpu-exporter": len(gpus)}
-    return {**pairs, "apiserver": 2, "kube-state-metrics": 1, **by_nodes}
+    machines = {"apiserver": API, "controllers": API, "scheduler": API, "etcd": ETCD * len(RINGS) * API}
+    return {**pairs, **machines, "kube-state-metrics": 1, **by_nodes}
 
 
 def is_ready(node: Json) -> bool:
@@ -112,6 +120,13 @@ def test_each_of_the_two_asks_all_that_measures_in_every_place(measured: Queued)
 def test_in_quiet_no_alarm_is_on_but_that_of_who_can_t_be_told(measured: Queued) -> None:
     eventually(lambda: "Watchdog" in names(measured, "firing"), 180)
     assert alarms(measured) <= {"NotificationsFail"}
+
+
+def test_a_day_of_such_quiet_has_no_alarm_either(measured: Queued, tmp_path: Path) -> None:
+    before = quiet_day.read(asked(measured, quiet_day.query(BACK_SECONDS)))
+    after, now = quiet_day.read(asked(measured, quiet_day.query())), time.time()
+    assert len(after) > 1000
+    assert quiet_day.fired(tmp_path, now, BACK_SECONDS, after, before) <= {"NotificationsFail"}
 
 
 def test_the_two_alertmanagers_know_each_other_and_tell_once(measured: Queued) -> None:
