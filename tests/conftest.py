@@ -41,6 +41,7 @@ LONG = (
 # Files that share what is brought up once: one worker has them all.
 TOGETHER = (
     (
+        "tests/e2e/test_alarms_of_faults.py",
         "tests/e2e/test_experiments.py",
         "tests/e2e/test_maintenance.py",
         "tests/e2e/test_monitoring.py",

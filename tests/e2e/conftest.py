@@ -2,6 +2,7 @@
 
 from tests.support import saved
 
+from .monitored import measured  # noqa: F401
 from .queued import queued as queued
 from .worlds import WORLDS
 
