@@ -2,7 +2,7 @@
 
 from tests.support import saved
 
-from .monitored import measured  # noqa: F401
+from .monitored import measured as measured
 from .queued import queued as queued
 from .worlds import WORLDS
 
