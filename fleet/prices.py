@@ -35,6 +35,12 @@ def machine(fleet: Fleet, pool: str) -> float | None:
     return min(known, default=None)
 
 
+def machines(fleet: Fleet) -> dict[str, float]:
+    """The same of each pool in a region whose price is known."""
+    found = {name: machine(fleet, name) for name, pool in fleet.pools.items() if pool.region}
+    return {name: one for name, one in found.items() if one is not None}
+
+
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry. Spot machines are no concern of this: their cap is what is bid."""
     for name, pool in fleet.pools.items():

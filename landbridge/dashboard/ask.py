@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeVar
 
+from fleet import prices
 from fleet.team_storage import namespace
 from landbridge.access.person import Person
 from landbridge.cluster.kube import Kube
@@ -73,6 +74,7 @@ class Asking:
             alarms=on,
             runbooks=self._runbooks if on else {},
             activity=activity,
+            prices=prices.machines(person.world.fleet),
             not_seen=sorted(blind),
         )
 

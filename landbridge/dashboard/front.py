@@ -51,6 +51,7 @@ def tiles(seen: Snapshot, found: Sequence[Machine], doing: Sequence[Work]) -> Ma
         **({"free, but closed": (there["shut"], "")} if there["shut"] else {}),
         "not usable": (there["broken"], "bad" if there["broken"] else ""),
         "runs wait": (sum(one.waits for one in doing), ""),
+        **({"dollars an hour": (f"{cost:,.0f}", "")} if (cost := dollars(seen, seen.nodes)) is not None else {}),
         "alarms": (len(seen.alarms) if seen.measured else "-", "bad" if seen.alarms else ""),
     }
     made = (
@@ -131,9 +132,17 @@ def pools(seen: Snapshot, found: Sequence[Machine]) -> Markup:
         numbers = (held, there["work"] if seen.activity else "-", there["free"] if seen.whole else "-", there["broken"])
         shut = sum(bool(one.closed) for one in nodes)
         gpus = (there.total(), *numbers) if there else ("",) * 5
-        rows.append((place, pool, nodes[0].kind, len(nodes), sum(one.ready for one in nodes), shut or "", *gpus))
-    right = ("machines", "ready", "closed", "GPUs", "held", "at work", "free", "not usable")
+        cost = dollars(seen, nodes)
+        price = "" if cost is None else f"{cost:,.2f}"
+        rows.append((place, pool, nodes[0].kind, len(nodes), sum(one.ready for one in nodes), shut or "", *gpus, price))
+    right = ("machines", "ready", "closed", "GPUs", "held", "at work", "free", "not usable", "dollars an hour")
     return section("Places and their pools", table(("place", "pool", "kind", *right), rows, right, "No node is there."))
+
+
+def dollars(seen: Snapshot, nodes: Sequence[Node]) -> float | None:
+    """What machines of regions cost an hour as they stand, at most; None where no price of any is known."""
+    known = [seen.prices[one.pool] for one in nodes if one.pool in seen.prices]
+    return sum(known) if known else None
 
 
 def shares(seen: Snapshot) -> Markup:

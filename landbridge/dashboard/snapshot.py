@@ -82,7 +82,8 @@ class Pod(NamedTuple):
 class Snapshot(NamedTuple):
     """`whole`: pods of all teams were seen; `measured`: Prometheus answered.
 
-    `activity` is of each GPU, from 0 to 1, by node and its number there.
+    `activity` is of each GPU, from 0 to 1, by node and its number there; `prices` are US dollars for a machine's hour
+    by pools, where somebody has said one.
     """
 
     fleet: str
@@ -97,6 +98,7 @@ class Snapshot(NamedTuple):
     alarms: Sequence[Alarm]
     runbooks: Mapping[str, str]
     activity: Mapping[str, Mapping[str, float]]
+    prices: Mapping[str, float]
     not_seen: Sequence[str]
 
     def as_json(self) -> dict[str, Any]:

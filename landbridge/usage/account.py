@@ -78,11 +78,8 @@ def account(
 
 def gpu_prices(fleet: Fleet) -> dict[str, float]:
     """US dollars for a GPU's hour, by pools whose price is known. What a site's hosts cost nobody has said."""
-    found = {}
-    for name, pool in fleet.pools.items():
-        if pool.region and pool.gpus and (price := prices.machine(fleet, name)) is not None:
-            found[name] = price / pool.gpus
-    return found
+    of_machines = prices.machines(fleet)
+    return {name: price / gpus for name, price in of_machines.items() if (gpus := fleet.pools[name].gpus)}
 
 
 def _rows(

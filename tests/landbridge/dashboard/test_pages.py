@@ -86,6 +86,16 @@ def test_the_numbers_are_those_of_the_map(tmp_path: Path) -> None:
     }
 
 
+def test_what_machines_of_regions_cost_is_told_where_it_is_known(tmp_path: Path) -> None:
+    unknown = seen(small(), tmp_path)._replace(prices={})
+    assert "dollars an hour</span>" not in front(unknown)
+    text = front(unknown._replace(prices={"west-gpu": 98.32, "system": 0.4, "another": 1.0}))
+    assert "<b>99</b><span>dollars an hour</span>" in text
+    rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)]
+    costs = {row[1]: row[-1] for row in rows if len(row) == 12}
+    assert costs == {"room-gpu": "", "west-gpu": "98.32", "system": "0.40"}
+
+
 def test_states_differ_in_more_than_colour() -> None:
     """By a mark of their own, or, of what is hollow, by a border."""
     marked = {state: str(mark) for state, mark in MARKS.items()}
