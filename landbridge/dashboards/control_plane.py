@@ -155,7 +155,7 @@ BOARD = Board(
                     "short",
                     (
                         Query(
-                            f"topk(8, max by (cluster, resource) (apiserver_storage_objects{{{_OF}}}))", "{{resource}}"
+                            f"topk(8, max by (cluster, resource) (apiserver_resource_objects{{{_OF}}}))", "{{resource}}"
                         ),
                     ),
                 ),

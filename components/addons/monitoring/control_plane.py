@@ -19,7 +19,7 @@ KEPT_OF_API_SERVERS = (
     "apiserver_request_sli_duration_seconds_(bucket|sum|count)",
     "apiserver_current_inflight_requests",
     "apiserver_client_certificate_expiration_seconds_(bucket|count)",
-    "apiserver_storage_(objects|size_bytes)",
+    "apiserver_(resource_objects|storage_size_bytes)",
     "apiserver_admission_webhook_(rejection_count|fail_open_count)",
     "apiserver_audit_(error|event)_total",
     "apiserver_flowcontrol_rejected_requests_total",

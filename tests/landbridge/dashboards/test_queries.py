@@ -25,7 +25,7 @@ UPSTREAM = {
         "apiserver_request_sli_duration_seconds_count",
         "apiserver_request_sli_duration_seconds_sum",
         "apiserver_request_total",
-        "apiserver_storage_objects",
+        "apiserver_resource_objects",
         "apiserver_storage_size_bytes",
         "etcd_request_duration_seconds_bucket",
         "etcd_request_duration_seconds_count",
