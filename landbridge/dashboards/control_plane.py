@@ -1,6 +1,4 @@
-"""The control plane: each API server by what it tells itself, and etcd as API servers see it."""
-
-from components.control_plane.etcd import QUOTA_BYTES
+"""The control plane: API servers, etcd, schedulers and controller managers, each by what it tells itself."""
 
 from .board import CLUSTER, Board, Panel, Query, Row
 
@@ -8,6 +6,7 @@ _OF = '$HERE, job="apiserver"'
 # Watches, logs and shells last as long as somebody looks.
 _WRITES = f'{_OF}, verb=~"POST|PUT|PATCH|DELETE", subresource!~"attach|exec|log|portforward|proxy"'
 _READS = f'{_OF}, verb=~"GET|LIST", subresource!~"attach|exec|log|portforward|proxy"'
+_MEMBERS, _SCHEDULERS = '$HERE, job="etcd"', '$HERE, job="scheduler"'
 _ETCD = f'{_OF}, operation=~"create|update|delete"'
 _SLI, _ETCD_SECONDS = "apiserver_request_sli_duration_seconds", "etcd_request_duration_seconds"
 
@@ -34,6 +33,9 @@ _ERRORS = f"""sum({_rate("apiserver_request_total", f'{_OF}, code=~"5.."')})
 / (sum({_rate("apiserver_request_total", _OF)}) > 0)"""
 _REFUSED = _rate("apiserver_flowcontrol_rejected_requests_total", _OF)
 _WEBHOOKS = _rate("apiserver_admission_webhook_rejection_count", f'{_OF}, error_type="calling_webhook_error"')
+
+_FULL = f"etcd_mvcc_db_total_size_in_bytes{{{_MEMBERS}}} / etcd_server_quota_backend_bytes{{{_MEMBERS}}}"
+_FSYNC = _rate("etcd_disk_wal_fsync_duration_seconds_bucket", _MEMBERS)
 
 BOARD = Board(
     "control-plane",
@@ -62,7 +64,7 @@ BOARD = Board(
                     "number",
                     "Fullest database",
                     "percentunit",
-                    (Query(f"max(apiserver_storage_size_bytes{{{_OF}}}) / {QUOTA_BYTES}"),),
+                    (Query(f"max({_FULL})"),),
                     "Of its quota. At all of it nothing can be written.",
                 ),
             ),
@@ -134,20 +136,45 @@ BOARD = Board(
             ),
         ),
         Row(
-            "etcd, as API servers see it",
+            "etcd",
             (
                 Panel(
                     "lines",
-                    "Size of its databases",
-                    "bytes",
+                    "Its databases, of their quota",
+                    "percentunit",
+                    (Query(f"max by (ring) ({_FULL})", "{{ring}}"),),
+                    limit=0.75,
+                    most=1,
+                ),
+                Panel(
+                    "lines",
+                    "Members that answer",
+                    "short",
+                    (Query(f"sum by (ring) (max by (cluster, ring, machine) (up{{{_MEMBERS}}}))", "{{ring}}"),),
+                ),
+                Panel(
+                    "lines",
+                    "Changes of the leader in an hour",
+                    "short",
                     (
                         Query(
-                            f"max by (storage_cluster_id) (apiserver_storage_size_bytes{{{_OF}}})",
-                            "{{storage_cluster_id}}",
+                            f"max by (ring) (increase(etcd_server_leader_changes_seen_total{{{_MEMBERS}}}[1h]))",
+                            "{{ring}}",
                         ),
                     ),
-                    limit=0.75 * QUOTA_BYTES,
-                    most=QUOTA_BYTES,
+                    limit=6,
+                ),
+                Panel(
+                    "lines",
+                    "Disks: one write in a hundred takes longer than",
+                    "s",
+                    (
+                        Query(
+                            f"histogram_quantile(0.99, sum by (ring, machine, le) (\n  {_FSYNC}\n))",
+                            "{{ring}} {{machine}}",
+                        ),
+                    ),
+                    limit=0.1,
                 ),
                 Panel(
                     "lines",
@@ -161,13 +188,13 @@ BOARD = Board(
                 ),
                 Panel(
                     "lines",
-                    "Share of writes slower than a tenth of a second",
+                    "API: share of writes to it slower than a tenth of a second",
                     "percentunit",
                     (Query(_slower(_ETCD_SECONDS, _ETCD, "0.1"), "writes"),),
                 ),
                 Panel(
                     "lines",
-                    "etcd: one write in a hundred takes longer than",
+                    "API: one write to it in a hundred takes longer than",
                     "s",
                     (Query(_slowest(_ETCD_SECONDS, _ETCD), "writes"),),
                     limit=0.5,
@@ -175,7 +202,33 @@ BOARD = Board(
             ),
         ),
         Row(
-            "Its machines",
+            "Scheduler",
+            (
+                Panel(
+                    "areas",
+                    "Pods that wait for a node",
+                    "short",
+                    (
+                        Query(
+                            f"sum by (queue) (max by (cluster, queue) (scheduler_pending_pods{{{_SCHEDULERS}}}))",
+                            "{{queue}}",
+                        ),
+                    ),
+                ),
+                Panel(
+                    "lines",
+                    "Tries to place a pod",
+                    "reqps",
+                    (
+                        Query(
+                            f"sum by (result) ({_rate('scheduler_schedule_attempts_total', _SCHEDULERS)})", "{{result}}"
+                        ),
+                    ),
+                ),
+            ),
+        ),
+        Row(
+            "Machines of API servers",
             (
                 Panel(
                     "lines",

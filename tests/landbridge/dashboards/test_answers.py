@@ -40,6 +40,8 @@ ANSWERS = {
     "work/Recorder and maintenance/Nodes closed for maintenance, by place/0": {'{place="site"}': 1},
     "control-plane/How long answers take/Share that takes longer than a second/0": {"{}": 0.5},
     "control-plane/Requests/Share that fails/0": {"{}": 0.25},
+    "control-plane/etcd/Members that answer/0": {'{ring="main"}': 2},
+    "control-plane/etcd/Its databases, of their quota/0": {'{ring="main"}': 0.5},
 }
 
 
@@ -72,6 +74,13 @@ def series() -> Iterator[tuple[str, str]]:
     writes = 'job="apiserver", verb="POST", machine="api-1"'
     yield f'apiserver_request_sli_duration_seconds_bucket{{{writes}, le="1.0"}}', "0+60x20"
     yield f"apiserver_request_sli_duration_seconds_count{{{writes}}}", "0+120x20"
+    # Each is asked by way of each API machine, of which one is away.
+    for machine, answers in (("etcd-1", 1), ("etcd-2", 1), ("etcd-3", 0)):
+        for by, there in (("api-1", 1), ("api-2", 0)):
+            member = f'cluster="one", job="etcd", ring="main", machine="{machine}", instance="{by}"'
+            yield f"up{{{member}}}", f"{answers * there}x20"
+            yield f"etcd_mvcc_db_total_size_in_bytes{{{member}}}", "4e9x20"
+            yield f"etcd_server_quota_backend_bytes{{{member}}}", "8e9x20"
     for code, many in (("200", 75), ("500", 25)):
         yield f'apiserver_request_total{{{writes}, code="{code}"}}', f"0+{many}x20"
 

@@ -26,12 +26,18 @@ UPSTREAM = {
         "apiserver_request_sli_duration_seconds_sum",
         "apiserver_request_total",
         "apiserver_resource_objects",
-        "apiserver_storage_size_bytes",
         "etcd_request_duration_seconds_bucket",
         "etcd_request_duration_seconds_count",
         "process_cpu_seconds_total",
         "process_resident_memory_bytes",
     },
+    "etcd": {
+        "etcd_disk_wal_fsync_duration_seconds_bucket",
+        "etcd_mvcc_db_total_size_in_bytes",
+        "etcd_server_leader_changes_seen_total",
+        "etcd_server_quota_backend_bytes",
+    },
+    "scheduler": {"scheduler_pending_pods", "scheduler_schedule_attempts_total"},
     "kube-state-metrics": {
         "kube_node_labels",
         "kube_node_spec_unschedulable",
@@ -106,6 +112,9 @@ def test_they_ask_of_jobs_that_there_are(asked: Asked) -> None:
 def test_of_api_servers_they_ask_for_what_is_kept() -> None:
     kept = re.compile("|".join(control_plane.KEPT_OF_API_SERVERS))
     assert {name for name in UPSTREAM["apiserver"] if not kept.fullmatch(name)} == set()
+    others = {"etcd": control_plane.KEPT_OF_ETCD, "scheduler": control_plane.KEPT["scheduler"]}
+    for job, names in others.items():
+        assert {name for name in UPSTREAM[job] if not re.fullmatch("|".join(names), name)} == set()
     parts = {
         (metric, le)
         for one in ASKED

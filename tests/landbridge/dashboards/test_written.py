@@ -10,7 +10,6 @@ import pytest
 from ruamel.yaml import YAML
 
 from components.addons.monitoring import prometheus, targets
-from components.control_plane.etcd import QUOTA_BYTES
 from landbridge.dashboards import colours
 from landbridge.dashboards.board import Board, Panel, whole
 from landbridge.dashboards.grafana import BOARDS, SIZES, written
@@ -32,8 +31,10 @@ ALARMS = {
     "Share that fails": ("APIErrors", 1),
     "Refused for load": ("APIRefusesForLoad", 1),
     "API: one write in a hundred takes longer than": ("APISlow", 1),
-    "Size of its databases": ("EtcdFilling", QUOTA_BYTES),
-    "etcd: one write in a hundred takes longer than": ("EtcdSlow", 1),
+    "Its databases, of their quota": ("EtcdFilling", 1),
+    "Changes of the leader in an hour": ("EtcdLeaderChanges", 1),
+    "Disks: one write in a hundred takes longer than": ("EtcdDiskSlow", 1),
+    "API: one write to it in a hundred takes longer than": ("EtcdSlow", 1),
     "Since it last looked": ("AutoscalerStopped", 1),
     "Share of calls to clouds that fail": ("CloudRefusesCalls", 1),
     "Since clouds last told of machines": ("CloudUnseen", 1),
