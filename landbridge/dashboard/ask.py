@@ -24,9 +24,11 @@ from .snapshot import Snapshot
 ACTIVE = "landbridge:gpu_active"
 # Of ended pods there may be thousands, and of those that each node needs a dozen a node. Spares make room for work.
 PODS = "--field-selector=status.phase!=Succeeded,status.phase!=Failed,metadata.namespace!=kube-system"
+# Told by services/fleet_metrics; of one that has just taken over from another both are there.
+LINKS = "max by (link, connection, place) (landbridge_tunnels_up)"
 Found = TypeVar("Found")
-# Alarms that are on, and what each GPU does, by node.
-Measured = tuple[list[alarms.Alarm], dict[str, dict[str, float]]]
+# Alarms that are on; what each GPU does, by node; links.
+Measured = tuple[list[alarms.Alarm], dict[str, dict[str, float]], list[snapshot.Link]]
 NOT_FOR_YOU = "alarms and what GPUs do, which are for operators"
 
 
@@ -59,7 +61,7 @@ class Asking:
             queues = pool.submit(self._queues, blind)
             measured = pool.submit(self._measured, blind)
         answered = measured.result()
-        on, activity = answered or ([], {})
+        on, activity, links = answered or ([], {}, [])
         whole = not person.team and not any(one.startswith(("pods", "the cluster's API")) for one in blind)
         return Snapshot(
             fleet=person.world.fleet.fleet,
@@ -75,6 +77,7 @@ class Asking:
             runbooks=self._runbooks if on else {},
             activity=activity,
             prices=prices.machines(person.world.fleet),
+            links=links,
             not_seen=sorted(blind),
         )
 
@@ -91,7 +94,13 @@ class Asking:
             blind[NOT_FOR_YOU] = None
             return None
         return _or_told(
-            lambda: (alarms.on(kube), snapshot.activity(alarms.asked(kube, ACTIVE))), "alarms and what GPUs do", blind
+            lambda: (
+                alarms.on(kube),
+                snapshot.activity(alarms.asked(kube, ACTIVE)),
+                snapshot.links(alarms.asked(kube, LINKS)),
+            ),
+            "alarms and what GPUs do",
+            blind,
         )
 
 

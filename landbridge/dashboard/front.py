@@ -33,6 +33,7 @@ def front(seen: Snapshot, *, linked: bool = True) -> str:
         _work(seen, [one for one in doing if one.waits], linked=linked, waits=True),
         _work(seen, [one for one in doing if not one.waits], linked=linked, waits=False),
         pools(seen, found),
+        links(seen),
         shares(seen),
         linked=linked,
     )
@@ -137,6 +138,20 @@ def pools(seen: Snapshot, found: Sequence[Machine]) -> Markup:
         rows.append((place, pool, nodes[0].kind, len(nodes), sum(one.ready for one in nodes), shut or "", *gpus, price))
     right = ("machines", "ready", "closed", "GPUs", "held", "at work", "free", "not usable", "dollars an hour")
     return section("Places and their pools", table(("place", "pool", "kind", *right), rows, right, "No node is there."))
+
+
+def links(seen: Snapshot) -> Markup:
+    """As clouds see their ends; none where nothing tells of any."""
+    if not seen.links:
+        return NOTHING
+    rows = ((tag("b", one.name), one.connection, one.place, _tunnels(one.up)) for one in seen.links)
+    return section("Links", table(("link", "connection", "leads to", "tunnels"), rows))
+
+
+def _tunnels(up: float) -> Markup:
+    if up >= 1:
+        return tag("span", "up")
+    return tag("span", f"{up:.0%} up" if up else "down", class_="page" if not up else "ticket")
 
 
 def dollars(seen: Snapshot, nodes: Sequence[Node]) -> float | None:

@@ -79,6 +79,15 @@ class Pod(NamedTuple):
     since: datetime
 
 
+class Link(NamedTuple):
+    """`up` is the part of the connection's tunnels that are up, from 0 to 1; `place` is what it leads to."""
+
+    name: str
+    connection: str
+    place: str
+    up: float
+
+
 class Snapshot(NamedTuple):
     """`whole`: pods of all teams were seen; `measured`: Prometheus answered.
 
@@ -99,6 +108,7 @@ class Snapshot(NamedTuple):
     runbooks: Mapping[str, str]
     activity: Mapping[str, Mapping[str, float]]
     prices: Mapping[str, float]
+    links: Sequence[Link]
     not_seen: Sequence[str]
 
     def as_json(self) -> dict[str, Any]:
@@ -108,6 +118,7 @@ class Snapshot(NamedTuple):
             "pods": [one._asdict() for one in self.pods],
             "queues": self.queues.as_json() if self.queues else None,
             "alarms": [one.as_json() for one in self.alarms],
+            "links": [one._asdict() for one in self.links],
         }
 
 
@@ -132,6 +143,13 @@ def activity(series: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, float]]
         node, gpu = str(one["metric"].get("node", "")), str(one["metric"].get("gpu", ""))
         found.setdefault(node, {})[gpu] = min(1.0, max(0.0, float(one["value"][1])))
     return found
+
+
+def links(series: Iterable[Mapping[str, Any]]) -> list[Link]:
+    """Of `landbridge_tunnels_up`, the worst first."""
+    told = ((one["metric"], float(one["value"][1])) for one in series)
+    found = (Link(str(of["link"]), str(of["connection"]), str(of["place"]), up) for of, up in told)
+    return sorted(found, key=lambda one: (one.up, one.name, one.connection))
 
 
 def _node(node: Json) -> Node:

@@ -11,7 +11,7 @@ from fleet.loader import load
 from fleet.world import World
 from landbridge.access.person import OPERATOR, Person
 from landbridge.cluster.kube import Kube
-from landbridge.dashboard.ask import Asking
+from landbridge.dashboard.ask import ACTIVE, LINKS, Asking
 from landbridge.dashboard.snapshot import Snapshot
 from landbridge.places import Place
 from landbridge.remote_execution import CommandResult
@@ -21,6 +21,7 @@ from tests.landbridge.queue.test_runs import queue_objects, workload
 BEGUN = "2026-01-01T00:00:00Z"
 FORBIDDEN = "Error from server (Forbidden): pods is forbidden: User cannot list resource"
 Json = dict[str, Any]
+ASKED = {ACTIVE: "active", LINKS: "links"}
 
 
 def node(name: str, place: str = "room", pool: str = "room-gpu", gpus: int = 8, **more: Any) -> Json:
@@ -95,7 +96,7 @@ class Played(Kube):
         mine = vars(self)
         mine["asked"].append(words)
         what = words[-1] if words[0] == "exec" else words[1].partition(".")[0]
-        kind = "active" if what == "landbridge:gpu_active" else "alarms" if words[0] == "exec" else what
+        kind = ASKED.get(what, "alarms") if words[0] == "exec" else what
         if said := mine["away"].get(kind):
             return CommandResult(1, "", said)
         found = list(mine["lists"].get(kind, ()))
@@ -155,7 +156,15 @@ def small() -> Played:
         workloads=workloads,
         alarms=[alarm("DiskFull", node="host-2"), alarm("NodeNotReady", "page", node="host-4")],
         active=shares,
+        links=[tunnels("lab", "us-west-2", 1), tunnels("lab", "us-east-1", 0.5), tunnels("lab2", "us-west-2", 0)],
     )
+
+
+def tunnels(place: str, region: str, up: float) -> Json:
+    return {
+        "metric": {"link": f"site {place}", "connection": f"{place}-{region}", "place": place},
+        "value": [1, str(up)],
+    }
 
 
 def large(nodes: int = 200, gpus: int = 8) -> Played:

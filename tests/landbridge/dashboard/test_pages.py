@@ -86,6 +86,17 @@ def test_the_numbers_are_those_of_the_map(tmp_path: Path) -> None:
     }
 
 
+def test_links_are_told_the_worst_first_and_in_words(tmp_path: Path) -> None:
+    text = front(seen(small(), tmp_path))
+    rows = [re.findall(r">([^<]+)<", row) for row in re.findall(r"<tr>(.*?)</tr>", text.partition("Links")[2])]
+    assert rows[1:4] == [
+        ["site lab2", "lab2-us-west-2", "lab2", "down"],
+        ["site lab", "lab-us-east-1", "lab", "50% up"],
+        ["site lab", "lab-us-west-2", "lab", "up"],
+    ]
+    assert "<h2>Links" not in front(seen(small(), tmp_path)._replace(links=[]))
+
+
 def test_what_machines_of_regions_cost_is_told_where_it_is_known(tmp_path: Path) -> None:
     unknown = seen(small(), tmp_path)._replace(prices={})
     assert "dollars an hour</span>" not in front(unknown)
