@@ -141,6 +141,7 @@ KINDS: dict[str, dict[str, Ids]] = {
     "rolesanywhere": {"trust anchors": _live("trust_anchors"), "profiles": _live("profiles")},
     "logs": {"groups": _live("groups")},
     "cloudwatch": {"alarms": _live("alarms")},
+    "sns": {"topics": _live("topics"), "subscriptions": _live("subscriptions")},
     "autoscaling": {
         "groups": _live("autoscaling_groups"),
         "instances": _members,

@@ -4,6 +4,7 @@ from . import (
     access,
     accounts,
     addresses,
+    alarm_actions,
     announced,
     attachments,
     autoscaling,
@@ -51,6 +52,7 @@ from . import (
 EXTENSIONS = (
     accounts,
     finding,
+    alarm_actions,
     autoscaling,
     lifecycle,
     lifecycle_calls,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ..kinds import Kind
 from . import (
+    action_groups,
     alerts,
     balancers,
     blob_services,
@@ -36,7 +37,19 @@ from . import (
 )
 
 TOPICS = (
-    *(alerts, network, subnets, peerings, watchers, security, routes, public_addresses, interfaces, balancers),
+    *(
+        action_groups,
+        alerts,
+        network,
+        subnets,
+        peerings,
+        watchers,
+        security,
+        routes,
+        public_addresses,
+        interfaces,
+        balancers,
+    ),
     *(vpn_gateways, local_gateways, connections, private_endpoints, private_zones, resolvers, forwarding),
     *(storage_accounts, blob_services, file_shares, vaults, vault_contents, identities, roles),
     *(scale_sets, scale_set_instances, machines, disks, galleries),

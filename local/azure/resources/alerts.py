@@ -8,6 +8,7 @@ from ..kinds import Kind, Write
 from ..references import require
 from ..regions import GLOBAL
 from . import common
+from .action_groups import GROUP
 
 ALERT = "Microsoft.Insights/metricAlerts"
 GATEWAY = "Microsoft.Network/virtualNetworkGateways"
@@ -52,8 +53,8 @@ def _check(write: Write) -> None:
         raise common.invalid(f"{write.id.text}: enabled is {properties.get('enabled')!r}; it must be true or false.")
     properties.setdefault("autoMitigate", True)
     properties["actions"] = properties.get("actions") or []
-    if properties["actions"]:
-        raise common.invalid(f"{write.id.text}: the local Azure has no action groups; actions must be empty.")
+    for n, one in enumerate(properties["actions"]):
+        require(write, one.get("actionGroupId"), f"properties.actions[{n}].actionGroupId", GROUP, near=False)
     every = common.pick(write, properties, "evaluationFrequency", FREQUENCIES)
     window = common.pick(write, properties, "windowSize", WINDOWS)
     if WINDOWS.index(window) < WINDOWS.index(every):

@@ -53,3 +53,33 @@ def test_an_alert_is_on_a_gateway_s_metric(azure: LocalAzure, here: Place, hub: 
     assert (made["properties"]["targetResourceRegion"], made["properties"]["autoMitigate"]) == ("southcentralus", True)
     assert here.delete("virtualNetworkGateways", "hub") == ""
     assert azure.ask("DELETE", path, version=VERSION).status_code == 200
+
+
+def test_an_alert_tells_a_group_that_is_there(azure: LocalAzure, here: Place, hub: dict[str, Any]) -> None:  # noqa: F811
+    gateway = here.make("virtualNetworkGateways", "hub", **hub)["id"]
+    path, groups = (f"{here.id}/providers/Microsoft.Insights/{kind}" for kind in ("metricAlerts/up", "actionGroups"))
+    alert, mail = body(gateway, actions=[{"actionGroupId": f"{groups}/ops"}]), {"name": "a", "emailAddress": "a@b.c"}
+
+    def group(location: str = "global", **changed: Any) -> dict[str, Any]:
+        return {"location": location, "properties": {"groupShortName": "ops", "emailReceivers": [mail], **changed}}
+
+    wrong = [
+        group("southcentralus"),
+        group(groupShortName="more-than-twelve"),
+        group(groupShortName=None),
+        group(enabled="yes"),
+        group(emailReceivers=[mail, mail]),
+        group(emailReceivers=[{**mail, "emailAddress": "nobody"}]),
+        group(emailReceivers=[{**mail, "colour": "red"}]),
+        group(smsReceivers=[{"name": "a", "countryCode": "1", "phoneNumber": "5550100"}]),
+    ]
+    assert [azure.put(f"{groups}/ops", one, VERSION).status_code for one in wrong] == [400] * len(wrong)
+    assert azure.put(path, alert, VERSION).status_code == 400, "there is none yet"
+    assert azure.put(f"{groups}/ops", group(), VERSION).status_code == 201
+    made = azure.ask("GET", f"{groups}/ops", version=VERSION).json()["properties"]
+    assert (made["enabled"], made["emailReceivers"][0]["useCommonAlertSchema"]) == (True, False)
+    assert azure.put(path, alert, VERSION).status_code == 200
+    assert azure.put(path, body(gateway, actions=[{"actionGroupId": gateway}]), VERSION).status_code == 400
+    assert azure.ask("DELETE", f"{groups}/ops", version=VERSION).status_code == 200
+    assert azure.ask("DELETE", path, version=VERSION).status_code == 200
+    assert here.delete("virtualNetworkGateways", "hub") == ""

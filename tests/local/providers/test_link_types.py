@@ -36,7 +36,11 @@ peering = tgw.PeeringAttachment("e", transit_gateway_id=hub.id, peer_transit_gat
 taken = tgw.PeeringAttachmentAccepter("e", transit_gateway_attachment_id=peering.id, tags={{"end": "accepts"}}, opts=far)
 over = pulumi.ResourceOptions(provider=west, depends_on=[taken])
 tgw.Route("e", destination_cidr_block="10.131.0.0/16", transit_gateway_attachment_id=peering.id, transit_gateway_route_table_id=table.id, opts=over)
-aws.cloudwatch.MetricAlarm("m", namespace="AWS/VPN", metric_name="TunnelState", dimensions={{"VpnId": vpn.id}}, statistic="Minimum",
+told = aws.sns.Topic("m", tags={{"word": "{word}"}}, opts=opts)
+allowed = '{{"Statement": [{{"Effect": "Allow", "Principal": {{"Service": "cloudwatch.amazonaws.com"}}, "Action": "sns:Publish", "Resource": "*"}}]}}'
+aws.sns.TopicPolicy("m", arn=told.arn, policy=allowed, opts=opts)
+aws.sns.TopicSubscription("m", topic=told.arn, protocol="email", endpoint="a@example.com", opts=opts)
+aws.cloudwatch.MetricAlarm("m", alarm_actions=[told.arn], ok_actions=[told.arn], namespace="AWS/VPN", metric_name="TunnelState", dimensions={{"VpnId": vpn.id}}, statistic="Minimum",
     comparison_operator="LessThanThreshold", threshold=1, evaluation_periods={minutes}, period=60, treat_missing_data="breaching",
     alarm_description="d", tags={{"word": "{word}"}}, opts=opts)
 pulumi.export("outside", [vpn.tunnel1_address, vpn.tunnel2_address])
@@ -61,7 +65,7 @@ def test_they_are_made_kept_changed_and_gone(project: Project) -> None:  # noqa:
     assert key not in project.state(), "neither by itself nor in the configuration that AWS offers for download"
     changed = {**FIRST, "word": "two", "action": "clear", "minutes": 5}
     project.program(PROGRAM.format(**changed))
-    assert "~ 3 updated" in project.up()
+    assert "~ 4 updated" in project.up()
     assert json.loads(project.pulumi("stack", "output", "--json")) == told, "no address moves, no key changes"
     project.up("--expect-no-changes")
     # Another gateway, the same connection.

@@ -149,6 +149,17 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
         ),
         ("network:NetworkInterface", {**PLACE, "networkInterfaceName": "n", "ipConfigurations": [card]}),
         (
+            "monitor:ActionGroup",
+            {
+                "location": "global",
+                "actionGroupName": "ops",
+                "groupShortName": "ops",
+                "enabled": True,
+                "emailReceivers": [{"name": "a", "emailAddress": "a@example.com", "useCommonAlertSchema": True}],
+                "tags": {"a": "b"},
+            },
+        ),
+        (
             "monitor:MetricAlert",
             {
                 "location": "global",
@@ -163,7 +174,7 @@ def chain(place: str) -> list[tuple[str, dict[str, Any]]]:
                 "windowSize": "PT15M",
                 "criteria": alarm,
                 "autoMitigate": True,
-                "actions": [],
+                "actions": [{"actionGroupId": f"{place}/providers/Microsoft.Insights/actionGroups/ops"}],
                 "tags": {"a": "b"},
             },
         ),
