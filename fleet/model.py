@@ -387,6 +387,9 @@ class Fleet(Model):
     storage: Storage = Storage()
     maintenance: Maintenance = Maintenance()
     monitoring: Monitoring | None = Field(default=None, description="`{}` has all of it")
+    cloud_alarms: list[Annotated[str, Field(pattern=MAIL)]] = Field(
+        default_factory=list, max_length=10, description="the mail address of somebody whom the clouds' alarms reach"
+    )
     clusters: dict[Name, Cluster] = Field(default_factory=dict)
     pools: dict[Name, Pool] = Field(default_factory=dict)
     teams: dict[Name, Team] = Field(min_length=1, description="at least one: pools and people belong to teams")

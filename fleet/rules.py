@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from . import (
     caps,
+    cloud_alarms,
     gpus,
     monitoring,
     pairs,
@@ -338,7 +339,7 @@ def _storage(fleet: Fleet) -> Iterator[Violation]:
 
 
 def _maintenance(fleet: Fleet) -> Iterator[Violation]:
-    yield from (Violation(*found) for part in (windows, monitoring) for found in part.wrong(fleet))
+    yield from (Violation(*found) for part in (windows, monitoring, cloud_alarms) for found in part.wrong(fleet))
 
 
 def _people(fleet: Fleet) -> Iterator[Violation]:

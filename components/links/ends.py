@@ -16,6 +16,7 @@ class RegionEnd(TypedDict):
     hub_id: pulumi.Input[str]
     table_ids: dict[str, pulumi.Input[str]]  # of the hub, by name
     key_arn: pulumi.Input[str]
+    told: Sequence[str]  # what its alarms tell
 
 
 class AzureEnd(TypedDict):
@@ -29,3 +30,4 @@ class AzureEnd(TypedDict):
     zone_name: str
     hub_id: pulumi.Input[str]
     hub_addresses: Sequence[pulumi.Input[str]]
+    told: Sequence[str]

@@ -13,6 +13,7 @@ from components.links.names import site_zones
 from components.links.plan import between, peerings
 from components.network.hub_tables import INWARD, OUTWARD
 from components.tags import Owner
+from fleet.cloud_alarms import told
 from fleet.world import World
 
 from ..catalogue import StackSpec
@@ -69,6 +70,7 @@ async def _end(world: World, region: str) -> RegionEnd:
         # Named here: a region's own list is unknown in its first preview.
         "table_ids": {name: outputs["hub_table_ids"][name] for name in (OUTWARD, INWARD)},
         "key_arn": outputs["key_arn"],
+        "told": told(world.fleet, region),
     }
 
 

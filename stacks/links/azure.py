@@ -13,6 +13,7 @@ from components.links.names import site_zones
 from components.links.plan import between, peerings
 from components.tags import Owner
 from fleet.buckets import resource_group, vault_name
+from fleet.cloud_alarms import told
 from fleet.world import World
 
 from ..outputs import ConnectionOutputs, region_outputs
@@ -81,4 +82,5 @@ async def _end(world: World, region: str) -> AzureEnd:
         "zone_name": f"{region}.{world.fleet.domain}",
         "hub_id": outputs["hub_id"],
         "hub_addresses": outputs["hub_addresses"],
+        "told": told(world.fleet, region),
     }

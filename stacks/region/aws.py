@@ -3,6 +3,7 @@
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
+from components.alarms.aws.receivers import Receivers
 from components.network.aws.network import Network
 from components.network.aws.spec import network_spec
 from components.storage.aws.storage import Bucket, Shares
@@ -41,6 +42,8 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         },
         opts,
     )
+    if fleet.cloud_alarms:
+        Receivers("alarms", {"fleet": fleet, "region": region, "key_arn": bucket.key.arn, "owner": owner}, opts)
     public = [subnet for subnet in spec.subnets if subnet.public]
     private = [subnet for subnet in spec.subnets if not subnet.public]
     ssh = people_authority(world, owner, bucket.key.arn, opts)

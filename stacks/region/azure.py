@@ -5,6 +5,7 @@ import os
 import pulumi_azure_native as azure
 from pulumi import ResourceOptions
 
+from components.alarms.azure.receivers import Receivers
 from components.links.azure.connections import inside_addresses
 from components.network.azure.endpoints import BLOB, VAULT, Endpoint
 from components.network.azure.network import Network
@@ -83,6 +84,8 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         },
         opts,
     )
+    if fleet.cloud_alarms:
+        Receivers("alarms", {"fleet": fleet, "group": group, "owner": owner}, opts)
     return {
         "cloud": "azure",
         "network_id": network.network.id,

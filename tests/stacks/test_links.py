@@ -64,6 +64,27 @@ import json, urllib.request
 asked = urllib.request.Request("http://127.0.0.1:5000/landbridge-api/tunnels", json.dumps({states}).encode(), method="POST")
 print(urllib.request.urlopen(asked).read().decode())
 """
+ALARMS = """\
+import json
+found = {}
+for region in ("us-west-2", "us-east-1", "eu-west-1"):
+    sns, sqs, watch = client("sns", region), client("sqs", region), client("cloudwatch", region)
+    topics = [one["TopicArn"] for one in sns.list_topics()["Topics"]]
+    alarms = watch.describe_alarms(AlarmNamePrefix="example-links-")["MetricAlarms"]
+    found[region] = {"topics": topics, "tell": sorted({(*one["AlarmActions"], *one["OKActions"]) for one in alarms}), "heard": []}
+    if not topics:
+        continue
+    found[region]["mail"] = [one["Endpoint"] for one in sns.list_subscriptions_by_topic(TopicArn=topics[0])["Subscriptions"]]
+    queue = sqs.create_queue(QueueName="heard")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    sns.subscribe(TopicArn=topics[0], Protocol="sqs", Endpoint=arn)
+    for state in ("ALARM", "OK"):
+        watch.set_alarm_state(AlarmName=alarms[0]["AlarmName"], StateValue=state, StateReason="a test")
+    told = sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", [])
+    found[region]["heard"] = [json.loads(json.loads(one["Body"])["Message"])["NewStateValue"] for one in told]
+    sqs.delete_queue(QueueUrl=queue)
+print(json.dumps(found))
+"""
 DOWN, AGREED, QUIET, WELL = (
     {"keys": keys, "prefixes": prefixes} for keys, prefixes in ((False, None), (True, None), (True, 0), (True, 1))
 )
@@ -310,3 +331,29 @@ def test_a_site_whose_links_are_not_up_yet_is_sent_there(other: Cloud, tmp_path:
     assert "fleet.yaml has no site mars. Its sites: lab, attic." in missing.stderr
     told = checked(other, 1)
     assert {one["state"] for name, one in told.items() if name.startswith("attic/")} == {"not built"}
+
+
+ALL = (*REGIONS, SOUTH, "links")
+INSIGHTS = "/subscriptions/00000000-0000-4000-8000-00000000000a/resourceGroups/example-southcentralus/providers/Microsoft.Insights"
+
+
+def test_alarms_tell_those_whom_the_fleet_file_names_and_nobody_once_it_does_not(cloud: Cloud, other: Cloud) -> None:
+    rewrite(other, "clusters:\n", "cloud_alarms: [ops@example.com]\nclusters:\n")
+    topics = {region: f"arn:aws:sns:{region}:123456789012:example-alarms" for region in REGIONS}
+    try:
+        told = other.run("up", "--local", "--yes", *ALL).stdout
+        assert "Alarms reach ops@example.com once it has agreed: AWS mails it a link for each of " in told
+        for region, one in json.loads(cloud.python(ALARMS)).items():
+            arn = topics[region]
+            # The keys of the regions let alarms in, and so do the topics.
+            heard = {"topics": [arn], "tell": [[arn, arn]], "mail": ["ops@example.com"], "heard": ["ALARM", "OK"]}
+            assert one == heard
+        group = cloud.azure("GET", f"{INSIGHTS}/actionGroups/example-alarms", version="2022-06-01")
+        assert [one["emailAddress"] for one in group["properties"]["emailReceivers"]] == ["ops@example.com"]
+        alerts = cloud.azure("GET", f"{INSIGHTS}/metricAlerts", version="2018-03-01")["value"]
+        assert {one["properties"]["actions"][0]["actionGroupId"] for one in alerts} == {group["id"]}
+        assert not changed(other, "--full").keys() - {"same"}
+    finally:
+        cloud.run("up", "--local", "--yes", *ALL)
+    assert {tuple(one["topics"]) for one in json.loads(cloud.python(ALARMS)).values()} == {()}
+    assert not cloud.azure("GET", f"{INSIGHTS}/actionGroups", version="2022-06-01")["value"]

@@ -66,7 +66,7 @@ def vpn(name: str, args: VpnArgs, parent: pulumi.Resource) -> aws.ec2.VpnConnect
         **made,
     )
     _join(name, connection, end["table_ids"], child)
-    _watch(name, connection, args["between"], owner, child)
+    _watch(name, connection, args, child)
     return connection
 
 
@@ -92,15 +92,14 @@ def _join(
     )
 
 
-def _watch(
-    of: str, connection: aws.ec2.VpnConnection, between: str, owner: Owner, child: pulumi.ResourceOptions
-) -> None:
+def _watch(of: str, connection: aws.ec2.VpnConnection, args: VpnArgs, child: pulumi.ResourceOptions) -> None:
+    owner, told = args["owner"], list(args["here"]["told"]) or None
     for alarm in alarms.ALARMS:
         name = f"{of}-{alarm.name}"
         aws.cloudwatch.MetricAlarm(
             name,
             name=owner.name(name, 255),
-            alarm_description=f"{between}: {alarm.why}",
+            alarm_description=f"{args['between']}: {alarm.why}",
             namespace=alarms.NAMESPACE,
             metric_name=alarms.METRIC,
             dimensions={alarms.DIMENSION: connection.id},
@@ -110,6 +109,8 @@ def _watch(
             period=alarms.PERIOD_SECONDS,
             evaluation_periods=alarm.periods,
             treat_missing_data="breaching",
+            alarm_actions=told,
+            ok_actions=told,
             tags=owner.tags(name),
             opts=child,
         )

@@ -79,7 +79,7 @@ class SiteLink(pulumi.ComponentResource):
                 window_size=alarm.window,
                 criteria=alarms.criteria(alarm, end.bgp_address),
                 auto_mitigate=True,
-                actions=[],
+                actions=[{"action_group_id": group} for group in here["told"]],
                 tags=owner.tags(name),
                 # Until it speaks with the other end, Azure knows no such peer.
                 opts=pulumi.ResourceOptions(parent=self, provider=here["provider"], depends_on=[self.vpn]),

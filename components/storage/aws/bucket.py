@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from components.alarms.aws.access import key_statement
 from fleet.buckets import bucket_arn
 from fleet.model import Fleet
 
@@ -86,8 +87,10 @@ def lifecycle(fleet: Fleet) -> list[dict[str, Any]]:
     return [replaced, *expiring]
 
 
-def key_policy(fleet: Fleet) -> Policy:
-    """The account's own IAM decides who uses the key; beside it only the delivery of flow logs may encrypt."""
+def key_policy(fleet: Fleet, region: str) -> Policy:
+    """The account's own IAM decides who uses the key; beside it only the delivery of flow logs may encrypt, and, where
+    somebody is told of them, the fleet's alarms.
+    """
     assert fleet.aws is not None
     account = fleet.aws.account_id
     return {
@@ -109,5 +112,6 @@ def key_policy(fleet: Fleet) -> Policy:
                 "Resource": "*",
                 "Condition": {"StringEquals": {"aws:SourceAccount": account}},
             },
+            *([key_statement(fleet, region)] if fleet.cloud_alarms else []),
         ],
     }

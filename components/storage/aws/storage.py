@@ -37,7 +37,7 @@ class Bucket(pulumi.ComponentResource):
             description="Encrypts the region's bucket, shares and volumes",
             enable_key_rotation=True,
             deletion_window_in_days=30,
-            policy=json.dumps(key_policy(fleet)),
+            policy=json.dumps(key_policy(fleet, region)),
             tags=owner.tags("key"),
             opts=protected,
         )

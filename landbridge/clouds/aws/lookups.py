@@ -90,6 +90,8 @@ REPEATABLE = {
     "aws:iam/rolePolicyAttachment:RolePolicyAttachment",
     "aws:lb/targetGroupAttachment:TargetGroupAttachment",
     "aws:s3/bucketObjectv2:BucketObjectv2",
+    "aws:sns/topicPolicy:TopicPolicy",
+    "aws:sns/topicSubscription:TopicSubscription",  # an address is subscribed once
     "aws:secretsmanager/secretVersion:SecretVersion",
     "aws:s3/bucketLifecycleConfiguration:BucketLifecycleConfiguration",
     "aws:s3/bucketOwnershipControls:BucketOwnershipControls",
@@ -186,6 +188,15 @@ FINDERS: dict[str, Callable[[ClientOf, Inputs], str | None]] = {
     ),
     "aws:route53/resolverRule:ResolverRule": lambda of, i: _named(
         of("route53resolver").list_resolver_rules()["ResolverRules"], "Name", i["name"], "Id"
+    ),
+    "aws:sns/topic:Topic": lambda of, i: next(
+        (
+            str(topic["TopicArn"])
+            for page in of("sns").get_paginator("list_topics").paginate()
+            for topic in page["Topics"]
+            if topic["TopicArn"].endswith(f":{i['name']}")
+        ),
+        None,
     ),
     "aws:iam/role:Role": lambda of, i: of("iam").get_role(RoleName=i["name"])["Role"]["RoleName"],
     "aws:iam/instanceProfile:InstanceProfile": lambda of, i: of("iam").get_instance_profile(

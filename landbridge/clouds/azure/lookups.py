@@ -21,6 +21,7 @@ VERSIONS = {
     "Microsoft.Compute/disks": "2024-03-02",
     "Microsoft.KeyVault": "2023-07-01",
     "Microsoft.Insights": "2018-03-01",
+    "Microsoft.Insights/actionGroups": "2022-06-01",
     "Microsoft.ManagedIdentity": "2023-01-31",
     "Microsoft.Network": "2024-05-01",
     "Microsoft.Network/dnsForwardingRulesets": "2022-07-01",
@@ -55,6 +56,7 @@ PLACES: Mapping[str, str] = {
         "managedidentity:FederatedIdentityCredential": f"{IDENTITY}"
         "/federatedIdentityCredentials/{federatedIdentityCredentialResourceName}",
         "managedidentity:UserAssignedIdentity": IDENTITY,
+        "monitor:ActionGroup": "Microsoft.Insights/actionGroups/{actionGroupName}",
         "monitor:MetricAlert": "Microsoft.Insights/metricAlerts/{ruleName}",
         "network:ApplicationSecurityGroup": f"{NETWORK}/applicationSecurityGroups/{{applicationSecurityGroupName}}",
         "network:FlowLog": f"{NETWORK}/networkWatchers/{{networkWatcherName}}/flowLogs/{{flowLogName}}",

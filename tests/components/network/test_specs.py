@@ -53,7 +53,7 @@ def test_a_region_s_network_in_other_fleets(path: Path) -> None:
 def test_a_region_s_storage(world: World) -> None:
     value = {
         "bucket": bucket_policy(world.fleet, "us-west-2"),
-        "key": key_policy(world.fleet),
+        "key": key_policy(world.fleet, "us-west-2"),
         "lifecycle": lifecycle(world.fleet),
         "shares": data(shares_spec(world.fleet)),
         "shares policy": shares_policy(arn_prefix(world.fleet, "us-west-2") + "fs-example"),

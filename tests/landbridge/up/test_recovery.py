@@ -132,6 +132,9 @@ kms.schedule_key_deletion(KeyId=gone, PendingWindowInDays=7)
 assert find("aws:kms/key:Key", tags={"Name": "key"}) == key
 assert find("aws:kms/key:Key", tags={"Name": "other"}) is None
 assert find("aws:kms/key:Key") is None
+topic = of("sns").create_topic(Name="alarms")["TopicArn"]
+assert find("aws:sns/topic:Topic", name="alarms") == topic
+assert find("aws:sns/topic:Topic", name="larms") is None
 ec2.create_placement_group(GroupName="near", Strategy="cluster")
 assert find("aws:ec2/placementGroup:PlacementGroup", name="near") == "near"
 assert find("aws:ec2/placementGroup:PlacementGroup", name="far") is None

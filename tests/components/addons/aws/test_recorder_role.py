@@ -67,7 +67,7 @@ def stored(root: Client, example: AddOnsSpec) -> Iterator[Client]:
     """Root's clients, with two regions' buckets as their stacks make them."""
     for region, bucket in ((WEST, HOME), (EU, AWAY)):
         s3, keys = root("s3", region), root("kms", region)
-        key = keys.create_key(Policy=json.dumps(storage.key_policy(example.fleet)))["KeyMetadata"]["KeyId"]
+        key = keys.create_key(Policy=json.dumps(storage.key_policy(example.fleet, region)))["KeyMetadata"]["KeyId"]
         keys.create_alias(AliasName=f"alias/example-{region}", TargetKeyId=key)
         s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": region})
         rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}}

@@ -68,7 +68,7 @@ def client(root: Client, fleet: Fleet) -> Client:
     make = root
     for region in REGIONS:
         s3, keys, name = make("s3", region), make("kms", region), f"example-{region}-123456789012"
-        key = keys.create_key(Policy=json.dumps(storage.key_policy(fleet)))["KeyMetadata"]["KeyId"]
+        key = keys.create_key(Policy=json.dumps(storage.key_policy(fleet, region)))["KeyMetadata"]["KeyId"]
         keys.create_alias(AliasName=f"alias/example-{region}", TargetKeyId=key)
         s3.create_bucket(Bucket=name, CreateBucketConfiguration={"LocationConstraint": region})
         rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}}
