@@ -13,7 +13,7 @@ from pulumi_policy import (
 
 from fleet.world import World, current
 
-from . import addons, aws, azure, clusters, labels, leaving, link_keys, pools, protection, workloads
+from . import addons, alarms, aws, azure, clusters, labels, leaving, link_keys, pools, protection, workloads
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -58,6 +58,7 @@ RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
         "3 or 5 etcd members in one region, a closed API, snapshots, certificates that end.",
         (clusters.findings,),
     ),
+    "alarms": ("An alarm of a cloud tells those whom the fleet file names.", (alarms.findings,)),
     "workloads": ("What runs in a cluster has a pool to run on.", (workloads.findings,)),
     "leaving": ("What is asked to leave a machine can, in the time that there is.", (leaving.findings,)),
     "addons": ("A NetworkPolicy holds: its engine runs on every node.", (addons.findings,)),

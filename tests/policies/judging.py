@@ -26,25 +26,27 @@ from policies.reading import Finding, items
 
 HERE = Path(__file__).parent
 DECLARED = Ingress(port=8443, protocol="tcp", cidr="203.0.113.0/24", why="a partner")
+TOLD = "ops@example.com"
 STACK = "us-west-2"
 AZURE, AZURE_STACK = "azure-native:", "southcentralus"
 
 
 def example() -> World:
-    """The example fleet, with one port open to a partner and a price on the machines of one pool."""
+    """The example fleet, with a port open to a partner, an address for alarms, a price on the machines of one pool."""
     known = current(HERE.parents[1] / "fleet.yaml")
     spot = known.fleet.pools["cpu"].model_copy(update={"spot": True, "max_price_per_hour": 0.8})
-    changed = {"ingress": [DECLARED], "pools": {**known.fleet.pools, "cpu": spot}}
+    changed = {"ingress": [DECLARED], "cloud_alarms": [TOLD], "pools": {**known.fleet.pools, "cpu": spot}}
     return World(known.fleet.model_copy(update=changed), known.plan, known.path)
 
 
 @cache
 def azure() -> World:
-    """A fleet in Azure with one region of AWS beside, the same port open, and a price on the machines of one pool."""
+    """A fleet in Azure with one region of AWS beside, the same port and address, a price on the machines of one pool."""
     alone, beside = read(HERE.parent / "fleet/good/azure.yaml"), read(HERE.parents[1] / "fleet.yaml")
     pools = {**alone.pools, "spot": alone.pools["spot"].model_copy(update={"max_price_per_hour": 2.5})}
     regions = {**alone.regions, "us-west-2": beside.regions["us-west-2"]}
-    fleet = alone.model_copy(update={"ingress": [DECLARED], "pools": pools, "regions": regions, "aws": beside.aws})
+    changed = {"ingress": [DECLARED], "cloud_alarms": [TOLD], "pools": pools, "regions": regions, "aws": beside.aws}
+    fleet = alone.model_copy(update=changed)
     return World(fleet, draft(fleet, None, datetime.date(2026, 1, 1)).plan, HERE)
 
 
