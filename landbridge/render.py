@@ -114,6 +114,23 @@ def warnings(reports: Iterable[StackReport], console: Console) -> None:
             console.print(Text.assemble((f"{report.stack}: ", "bold yellow"), warning), soft_wrap=True)
 
 
+# The consent of an address that alarms reach on AWS.
+SUBSCRIPTION = "aws:sns/topicSubscription:TopicSubscription"
+
+
+def asked(reports: Iterable[StackReport]) -> list[str]:
+    """Whom AWS has just asked whether alarms may reach them: it waits for that without a word."""
+    regions: dict[str, list[str]] = {}
+    for report in reports:
+        for step in report.steps:
+            if step.type == SUBSCRIPTION and step.verb in ("created", "replaced"):
+                regions.setdefault(step.name, []).append(report.stack)
+    return [
+        f"Alarms reach {address} once it has agreed: AWS mails it a link for each of {', '.join(stacks)}."
+        for address, stacks in regions.items()
+    ]
+
+
 # What a stack's outputs are called on the screen, and the outputs that say it (see stacks/outputs.py).
 FACTS: Mapping[str, Mapping[str, Sequence[str]]] = {
     "region": {

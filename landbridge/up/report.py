@@ -63,6 +63,8 @@ class Report:
             console.print()
             for left_out in unserved(self.run.world.fleet):
                 console.print(left_out, style="dim", markup=False, soft_wrap=True)
+            for address in render.asked(reports):
+                console.print(address, style="yellow", markup=False, soft_wrap=True)
         render.warnings(reports, console)
         for refusal in self.run.refusals:
             console.print(f"Refused: {refusal}", style="red", markup=False, soft_wrap=True)

@@ -49,6 +49,18 @@ def test_the_summary_counts_by_what_was_done() -> None:
     assert line.split()[:8] == ["us-west-2", "✓", "done", "2", "0", "0", "0", "0"]
 
 
+def test_an_address_that_has_to_agree_to_alarms_is_named_once_with_its_regions() -> None:
+    reports = [StackReport("us-west-2"), StackReport("us-east-1")]
+    for one in reports:
+        one.enter("update", total=2)
+        one.hear(created("a"))
+        one.hear(step("resOutputsEvent", "create", render.SUBSCRIPTION, "ops@example.com", new={}))
+        one.enter("done")
+    told = "Alarms reach ops@example.com once it has agreed: AWS mails it a link for each of us-west-2, us-east-1."
+    assert render.asked(reports) == [told]
+    assert render.asked([report("a")]) == []
+
+
 def test_a_skipped_stack_says_why() -> None:
     skipped = StackReport("links")
     skipped.because = "us-west-2 failed"
