@@ -2,15 +2,16 @@
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from . import log_lines
 from .pod_container import PodContainer
 
 CHUNK = 1 << 16
-# Lines are kept as they are printed, without the time that a container runtime puts before each.
-TIMELESS = ("timestamps", "sinceSeconds", "sinceTime")
 # Both streams are one here; the API server says so by itself.
 BOTH = "All"
 
@@ -20,12 +21,16 @@ class NoLog(Exception):
 
 
 class Wanted(NamedTuple):
-    """The last `tail` lines of it, but not more than `limit` bytes; None is all."""
+    """The last `tail` lines of it, but not more than `limit` bytes; None is all. What is older than `since`, a stamp as
+    log_lines has it, is left out.
+    """
 
     follow: bool
     previous: bool
     tail: int | None
     limit: int | None
+    stamps: bool = False
+    since: bytes = b""
 
 
 class Log(NamedTuple):
@@ -37,13 +42,23 @@ class Log(NamedTuple):
 
 def wanted(query: Mapping[str, Sequence[str]]) -> Wanted:
     """PodLogOptions as a query has them. Raises ValueError."""
-    if timeless := [name for name in TIMELESS if on(query, name)]:
-        raise ValueError(f"local machines keep lines without their times, so there is no {', '.join(timeless)}")
-    if unknown := set(query) - {"follow", "previous", "tailLines", "limitBytes", "stream", *TIMELESS}:
+    known = {"follow", "previous", "tailLines", "limitBytes", "stream", "timestamps", "sinceSeconds", "sinceTime"}
+    if unknown := set(query) - known:
         raise ValueError(f"local machines do not know {', '.join(sorted(unknown))}")
     if (stream := query.get("stream", [BOTH])[0]) != BOTH:
         raise ValueError(f"local machines keep both streams as one: there is no {stream} alone")
-    return Wanted(on(query, "follow"), on(query, "previous"), number(query, "tailLines"), number(query, "limitBytes"))
+    lines, most = number(query, "tailLines"), number(query, "limitBytes")
+    return Wanted(on(query, "follow"), on(query, "previous"), lines, most, on(query, "timestamps"), since(query))
+
+
+def since(query: Mapping[str, Sequence[str]]) -> bytes:
+    """Raises ValueError."""
+    if (seconds := number(query, "sinceSeconds")) is not None:
+        return log_lines.stamp(time.time_ns() - seconds * 10**9)
+    if "sinceTime" not in query:
+        return b""
+    given = datetime.fromisoformat(query["sinceTime"][0])
+    return log_lines.stamp(int(given.replace(tzinfo=given.tzinfo or UTC).timestamp()) * 10**9)
 
 
 def on(query: Mapping[str, Sequence[str]], name: str) -> bool:
@@ -83,11 +98,12 @@ def read(log: Log, asked: Wanted, rest: Callable[[], bool]) -> Iterator[bytes]:
             files = from_last(files, asked.tail)
         if asked.follow:
             chunks = followed(files, log, rest, stack)
-            yield from chunks if asked.limit is None else limited(chunks, asked.limit)
         else:
             # No more than there is now, however fast more of it comes.
             now = sum(os.fstat(one.fileno()).st_size - one.tell() for one in files)
-            yield from limited(pieces(files), now if asked.limit is None else min(now, asked.limit))
+            chunks = limited(pieces(files), now)
+        told = log_lines.printed(chunks, asked.since, stamps=asked.stamps)
+        yield from told if asked.limit is None else limited(told, asked.limit)
 
 
 def parts(file: Path) -> list[BinaryIO]:

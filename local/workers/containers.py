@@ -10,7 +10,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from io import RawIOBase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from local.machines import kernel
 from local.machines.root import REPOSITORY
 from local.machines.spawn import mapped
 
+from . import log_lines
 from .background import vital
 
 # With an interpreter that needs nothing but Python itself.
@@ -179,23 +181,38 @@ def keep(heard: int, log: Path) -> None:
     with os.fdopen(heard, "rb", buffering=0) as stream:
         file = log.open("ab", buffering=0)
         size = log.stat().st_size
-        while chunk := stream.read(CHUNK):
-            if size + len(chunk) > LONGEST:
+        for entries in kept(stream):
+            if size + len(entries) > LONGEST:
                 file.close()
                 log.replace(log.with_name(f"{log.name}.1"))
                 file, size = log.open("ab", buffering=0), 0
             # A full disk is the machine's trouble, not the container's end.
             with contextlib.suppress(OSError):
-                file.write(chunk)
-            size += len(chunk)
+                file.write(entries)
+            size += len(entries)
         file.close()
+
+
+def kept(stream: RawIOBase) -> Iterator[bytes]:
+    """What is written of it, whole entries at a time."""
+    rest = b""
+    while chunk := stream.read(CHUNK):
+        made, rest = log_lines.entries(rest + chunk)
+        if made:
+            yield made
+    if made := log_lines.last(rest):
+        yield made
 
 
 def last_words(log: Path) -> str:
     """The end of its log, as much as a message holds."""
     with contextlib.suppress(OSError), log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - MESSAGE_BYTES))
-        return "\n".join(file.read().decode(errors="replace").splitlines()[-MESSAGE_LINES:])
+        file.seek(max(0, log.stat().st_size - MESSAGE_BYTES - MESSAGE_LINES * log_lines.BEFORE))
+        end = file.read()
+        # An entry whose beginning is cut off is left out, unless there is no other.
+        whole = end.partition(b"\n")[2] if file.tell() > len(end) else end
+        text = b"".join(log_lines.printed([whole])) if whole else end
+        return "\n".join(text[-MESSAGE_BYTES:].decode(errors="replace").splitlines()[-MESSAGE_LINES:])
     return ""
 
 

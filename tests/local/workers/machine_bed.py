@@ -13,7 +13,7 @@ from components.addons import flannel, kube_proxy
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.pools.bundle import bundle
 from fleet.world import current
-from local.workers import hardware, shares
+from local.workers import hardware, log_lines, shares
 from tests.components.pools import joining_bed
 from tests.components.pools.joining_bed import ROOT
 from tests.components.pools.joining_client import eventually
@@ -152,7 +152,7 @@ def conditions(told: Any) -> dict[str, str]:
 def output(box: Box, pod: str, name: str, run: int = 0) -> str:
     (folder,) = (box.disk / "var/log/pods").glob(f"default_{pod}_*")
     file = folder / name / f"{run}.log"
-    return file.read_text() if file.exists() else ""
+    return b"".join(log_lines.printed([file.read_bytes()])).decode() if file.exists() else ""
 
 
 def made(box: Box, *things: Any) -> None:

@@ -1,22 +1,31 @@
 """What containers have printed: which run is asked for, the last lines of it, and what comes while one listens."""
 
+import os
+import re
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from local.workers import container_logs
+from local.workers import container_logs, containers, log_lines
 from local.workers.container_logs import Log, NoLog, Wanted
 from local.workers.pod_container import MAIN, PodContainer
 
 ALL = Wanted(follow=False, previous=False, tail=None, limit=None)
 
 
+def kept(text: str) -> bytes:
+    made, rest = log_lines.entries(text.encode())
+    return made + log_lines.last(rest)
+
+
 def file(folder: Path, text: str, older: str | None = None) -> Log:
-    (folder / "0.log").write_text(text)
+    (folder / "0.log").write_bytes(kept(text))
     if older is not None:
-        (folder / "0.log.1").write_text(older)
+        (folder / "0.log.1").write_bytes(kept(older))
     return Log(folder / "0.log", lambda: True)
 
 
@@ -59,8 +68,8 @@ def test_who_follows_hears_all_though_the_file_is_changed_over(tmp_path: Path) -
     over: list[bool] = []
 
     def more(line: str) -> None:
-        with log.file.open("a") as now:
-            now.write(f"{line}\n")
+        with log.file.open("ab") as now:
+            now.write(kept(f"{line}\n"))
 
     def rest() -> bool:
         step = next(steps)
@@ -75,6 +84,55 @@ def test_who_follows_hears_all_though_the_file_is_changed_over(tmp_path: Path) -
 
     follows = log._replace(ended=lambda: bool(over))
     assert text(follows, ALL._replace(follow=True), rest) == "a\nb\nlast of the old\nover\nc\n"
+
+
+def test_a_line_has_its_time_and_lines_before_a_time_are_left_out(tmp_path: Path) -> None:
+    first, second = (b"2026-11-30T12:00:0%d.000000000Z stdout F %s\n" % one for one in ((1, b"early"), (2, b"late")))
+    log = file(tmp_path, "")
+    log.file.write_bytes(first + second)
+    assert text(log, ALL._replace(since=b"2026-11-30T12:00:01.500000000Z")) == "late\n"
+    assert text(log, ALL._replace(stamps=True, tail=1)) == "2026-11-30T12:00:02.000000000Z late\n"
+
+
+def test_long_lines_and_those_without_an_end_come_back_as_they_were(tmp_path: Path) -> None:
+    long = "x" * (2 * log_lines.LONGEST + 5)
+    for told in (f"a\n{long}\n\nb", long, "\n"):
+        assert text(file(tmp_path, told), ALL) == told
+    entries = kept(f"{long}\n").splitlines()
+    form = re.compile(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z stdout [PF] x+")
+    assert [bool(form.fullmatch(one)) for one in entries] == [True, True, True]
+    assert [one.split(b" ")[2] for one in entries] == [b"P", b"P", b"F"]
+
+
+def test_what_is_written_piece_by_piece_is_kept_by_lines() -> None:
+    made, rest = log_lines.entries(b"a\nhal")
+    assert (text_of(made), rest) == (b"a\n", b"hal")
+    made, rest = log_lines.entries(rest + b"f\n")
+    assert (text_of(made), rest) == (b"half\n", b"")
+    assert log_lines.last(rest) == b""
+
+
+def test_what_a_container_says_is_kept_and_its_last_words_are_without_times(tmp_path: Path, monkeypatch: Any) -> None:
+    log, (heard, says) = tmp_path / "0.log", os.pipe()
+    keeping = threading.Thread(target=containers.keep, args=(heard, log))
+    monkeypatch.setattr(containers, "LONGEST", 150)
+    keeping.start()
+    for piece in (b"one\ntw", b"o\n", b"three\n", b"no end"):
+        os.write(says, piece)
+        time.sleep(0.05)
+    os.close(says)
+    keeping.join(20)
+    assert text(Log(log, lambda: True), ALL) == "one\ntwo\nthree\nno end"
+    assert (tmp_path / "0.log.1").exists(), "a long one is changed over between entries"
+    assert containers.last_words(log) == "no end"
+    log.write_bytes(kept("".join(f"line {number}\n" for number in range(1000))))
+    assert containers.last_words(log).splitlines() == [f"line {number}" for number in range(920, 1000)]
+    log.write_bytes(kept("é" * 5000))
+    assert containers.last_words(log).endswith("ééé")
+
+
+def text_of(entries: bytes) -> bytes:
+    return b"".join(log_lines.printed([entries]))
 
 
 def test_nobody_listens_any_more(tmp_path: Path) -> None:
@@ -120,9 +178,12 @@ def test_what_is_asked_is_read_or_refused() -> None:
     asked = {"follow": ["true"], "previous": [""], "tailLines": ["5"], "limitBytes": ["7"], "timestamps": ["false"]}
     assert container_logs.wanted(asked) == Wanted(follow=True, previous=True, tail=5, limit=7)
     assert container_logs.wanted({"follow": ["0"]}) == ALL
+    noon = container_logs.wanted({"timestamps": ["true"], "sinceTime": ["2026-11-30T13:00:00+01:00"]})
+    assert (noon.stamps, noon.since) == (True, b"2026-11-30T12:00:00.000000000Z")
+    hour = container_logs.wanted({"sinceSeconds": ["3600"]})
+    assert hour.since[:16] == log_lines.stamp(time.time_ns() - 3600 * 10**9)[:16]
     for wrong, why in (
-        ({"timestamps": ["true"]}, "without their times, so there is no timestamps"),
-        ({"sinceSeconds": ["5"]}, "so there is no sinceSeconds"),
+        ({"sinceTime": ["yesterday"]}, "Invalid isoformat string: 'yesterday'"),
         ({"tailLines": ["-1"]}, "tailLines is a number from 0 on, not '-1'"),
         ({"stream": ["Stderr"]}, "there is no Stderr alone"),
         ({"colour": ["on"]}, "do not know colour"),

@@ -12,6 +12,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import ExtendedKeyUsageOID
 
+from local.workers import log_lines
 from local.workers.callers import Caller, Callers
 from local.workers.container_logs import Log, NoLog, Wanted
 from local.workers.containers import NotRunning
@@ -41,10 +42,14 @@ class Port:
         self.certificate, self.authority = folder / "pair.pem", folder / "ca.crt"
         self.authority.write_text(ROOT.pem)
         self.renew()
-        (folder / "0.log").write_text("one\n")
+        self.print("one")
         callers = Callers(self.api, "host-2.lab")  # type: ignore[arg-type]
         self.server = KubeletPort(Served("127.0.0.1", self.certificate, self.authority, callers, self), 0)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def print(self, line: str) -> None:
+        with (self.folder / "0.log").open("ab") as file:
+            file.write(log_lines.entries(f"{line}\n".encode())[0])
 
     def renew(self) -> str:
         """The new one's serial number."""
@@ -136,8 +141,7 @@ def test_it_refuses_all_others(port: Port) -> None:
 
 def test_what_is_not_there_is_said(port: Port) -> None:
     assert port(ALLOWED, "/containerLogs/default/other/main") == (400, "default/other main: no such log")
-    status, text = port(ALLOWED, f"{LOG}?timestamps=true")
-    assert (status, text.partition(",")[0]) == (400, "local machines keep lines without their times")
+    assert port(ALLOWED, f"{LOG}?colour=on") == (400, "local machines do not know colour")
     for query, why in (
         ("command=true&output=1", "default/other main: nothing runs"),
         ("output=1", "no command is given"),
@@ -153,8 +157,7 @@ def test_who_follows_hears_each_line_and_the_end(port: Port) -> None:
     line.request("GET", f"{LOG}?follow=true")
     answer = line.getresponse()
     assert answer.readline() == b"one\n"
-    with (port.folder / "0.log").open("a") as file:
-        file.write("two\n")
+    port.print("two")
     assert answer.readline() == b"two\n"
     port.ended = True
     assert answer.read() == b""

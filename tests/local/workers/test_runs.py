@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from local.workers import log_lines
 from local.workers.images import RUNS_FOR
 from tests.local.machines.host import Box
 from tests.local.workers.machine_bed import (
@@ -164,7 +165,7 @@ def test_it_ends_as_its_program_does_or_when_it_is_told_to(machine: Box) -> None
     (folder,) = (machine.disk / "var/log/pods").glob("default_long_*")
     leave(machine, "long")
     assert time.monotonic() - begun < 9, "nobody waited for its 10 s"
-    assert (folder / "main/0.log").read_text() == "up\ntold\nthrough\n"
+    assert b"".join(log_lines.printed([(folder / "main/0.log").read_bytes()])) == b"up\ntold\nthrough\n"
     leave(machine, "fails", "lacks", "lacks-too")
 
 
