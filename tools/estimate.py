@@ -25,6 +25,8 @@ SECONDS = {
     "alertmanager": 48,
     "kube-state-metrics": 132,
     "node_exporter": 13,
+    "victoria-logs": 36,
+    "vlagent": 4,
 }
 QUICK_SECONDS = 5
 # Before so much is done nobody knows how quick a machine is.

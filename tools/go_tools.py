@@ -105,6 +105,20 @@ MONITORING_TOOLS = (
     Tool("node_exporter", "node_exporter", "github.com/prometheus/node_exporter", f"{_COMMON}={NODE_EXPORTER}"),
 )
 
+# Where logs of pods are kept, and what brings them there from each machine: a set of its own, so that one is built anew
+# without the other.
+VICTORIA_LOGS = "1.52.1"
+_VICTORIA = "github.com/VictoriaMetrics"
+LOG_TOOLS = tuple(
+    Tool(
+        name,
+        "victoria-logs",
+        f"{_VICTORIA}/VictoriaLogs/app/{name}",
+        f"-s -w -X {_VICTORIA}/VictoriaMetrics/lib/buildinfo.Version=v{VICTORIA_LOGS}",
+    )
+    for name in ("victoria-logs", "vlagent")
+)
+
 # What add-ons run on every node, to count what they ask of the API: built when bench/addon_calls.py asks.
 NODE_TOOLS = (
     Tool("flanneld", "flannel", "github.com/flannel-io/flannel", "-s -w"),
@@ -150,6 +164,7 @@ SETS = {
     "autoscaler": AUTOSCALER_TOOLS,
     "queues": QUEUE_TOOLS,
     "monitoring": MONITORING_TOOLS,
+    "logs": LOG_TOOLS,
 }
 
 
