@@ -45,8 +45,6 @@ AlarmName = Annotated[
 MAIL = r"^[^@\s]+@[^@\s]+$"
 # Those that machines may start from (fleet.image_names.CHANNELS has one more, for what was taken back).
 Channel = Literal["stable", "candidate"]
-
-
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 Clock = Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$", description="hours and minutes, as 08:30")]
 Zone = Annotated[str, Field(description="a time zone such as Europe/Berlin"), _checked(time_zone)]
@@ -348,6 +346,13 @@ class RemoteWrite(Model):
     token: bool = Field(default=True, description="whether it wants one: it lies in the cluster")
 
 
+class Logs(Model):
+    """What pods print, kept when they and their machines are gone."""
+
+    keep_days: int = Field(default=30, ge=1, le=365, description="at most; less where the disk is full before")
+    disk_gib: int = Field(default=10, ge=1, le=29, description="on each of two system machines")
+
+
 class Monitoring(Model):
     """Metrics and alarms of each cluster."""
 
@@ -356,6 +361,7 @@ class Monitoring(Model):
     receivers: dict[Name, Receiver] = Field(default_factory=dict, description="whom alarms reach")
     alarms: dict[AlarmName, OwnAlarm] = Field(default_factory=dict, description="the fleet's own, by name")
     remote_write: RemoteWrite | None = None
+    logs: Logs | None = Field(default=None, description="`{}` keeps them")
 
 
 class Fleet(Model):

@@ -10,6 +10,8 @@ SPACE = "landbridge-monitoring"
 SECRET = "alarm-receivers"  # noqa: S105
 # In that namespace, as `token`: by which metrics may be sent to where they are kept for longer.
 REMOTE_WRITE, TOKEN = "remote-write", "token"
+# What metrics and logs together may have of a system machine's disk of 50: its image and other pods have the rest.
+MOST_GIB = 30
 # Alarms that are no team's.
 OPERATORS = "operators"
 # Of mail, with an example each.
@@ -27,10 +29,20 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, receiver in (fleet.monitoring.receivers if fleet.monitoring else {}).items():
         yield from (((*_place(name), key), what, remedy) for key, what, remedy in _of_one(fleet, name, receiver))
+    yield from _disks(fleet)
     for alarm, own in (fleet.monitoring.alarms if fleet.monitoring else {}).items():
         if own.owner not in (OPERATORS, *fleet.teams):
             what = f"alarm {alarm} is {own.owner}'s, which is no team"
             yield ("monitoring", "alarms", alarm, "owner"), what, _known(fleet)
+
+
+def _disks(fleet: Fleet) -> Iterator[Wrong]:
+    given = fleet.monitoring
+    if given and given.logs and (wanted := given.disk_gib + given.logs.disk_gib) > MOST_GIB:
+        what = f"metrics and logs want {wanted} GiB of each system machine, which has {MOST_GIB} for them"
+        most = MOST_GIB - given.disk_gib
+        remedy = f"Write disk_gib: {most} or less" if most else "Lower disk_gib of monitoring"
+        yield ("monitoring", "logs", "disk_gib"), what, remedy
 
 
 def _place(name: str) -> tuple[str, ...]:

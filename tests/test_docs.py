@@ -51,6 +51,7 @@ TABLES: dict[str, type[Model]] = {
     "receivers": models.Receiver,
     "alarms": models.OwnAlarm,
     "remote_write": models.RemoteWrite,
+    "logs": models.Logs,
     "clusters": models.Cluster,
     "pools": models.Pool,
     "teams": models.Team,

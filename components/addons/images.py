@@ -98,6 +98,12 @@ STATE_METRICS = Image(
     APACHE,
     "kubernetes/kube-state-metrics, releases/tag/v2.18.0",
 )
+VICTORIA_LOGS = Image(
+    "quay.io/victoriametrics/victoria-logs", "v1.52.1", APACHE, "VictoriaMetrics/VictoriaLogs, releases/tag/v1.52.1"
+)
+VLAGENT = Image(
+    "quay.io/victoriametrics/vlagent", "v1.52.1", APACHE, "VictoriaMetrics/VictoriaLogs, releases/tag/v1.52.1"
+)
 # That of every machine's own pods: components/pools/containerd.py.
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
@@ -130,6 +136,8 @@ PINNED = (
     NODE_EXPORTER,
     DCGM_EXPORTER,
     STATE_METRICS,
+    VICTORIA_LOGS,
+    VLAGENT,
     PAUSE,
     SERVICES,
 )

@@ -11,6 +11,7 @@ from local.kubernetes import BIN, SERVERS
 OPTIONAL = (
     *("cluster-autoscaler", "kueue", "jobset"),
     *("prometheus", "promtool", "alertmanager", "kube-state-metrics", "node_exporter"),
+    *("victoria-logs", "vlagent"),
 )
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")
 

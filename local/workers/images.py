@@ -53,6 +53,8 @@ IMAGES = {
     "quay.io/prometheus/alertmanager": Image({"/bin/alertmanager": "alertmanager"}),
     "quay.io/prometheus/node-exporter": Image({"/bin/node_exporter": "node_exporter"}),
     "registry.k8s.io/kube-state-metrics/kube-state-metrics": Image({"/kube-state-metrics": "kube-state-metrics"}),
+    "quay.io/victoriametrics/victoria-logs": Image({"/victoria-logs-prod": "victoria-logs"}),
+    "quay.io/victoriametrics/vlagent": Image({"/vlagent-prod": "vlagent"}),
     # Its own shell finds the machine's valkey-server: see supervisor/programs.py.
     "docker.io/valkey/valkey": Image({"sh": "sh", "valkey-server": "valkey-server"}),
     "nvcr.io/nvidia/k8s/dcgm-exporter": Image({"dcgm-exporter": str(PLAYED / "dcgm-exporter")}, SERVICES),

@@ -86,7 +86,7 @@ MENDS: tuple[tuple[str, Mend], ...] = (
     (r"told of alarms of (\S+), which is no team\. Known: (\w+)", replaced),
     (r"Add it, such as ((?:to|sender|server): \S+)\.$", added),
     (r"Leave (\w+) out: ", left_out),
-    (r"Write (lends): (\d+) or less\.", exchanged),
+    (r"Write (lends|disk_gib): (\d+) or less\.", exchanged),
     (r"([a-z]+) has \d+ entries\. Give at most (\d+)\.", fewer),
 )
 # Whose remedy is right, and meets what else is wrong there: a second `regions`, a pool of kind gpu.

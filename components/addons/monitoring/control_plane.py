@@ -65,13 +65,13 @@ def scrape_configs(cluster: ClusterSpec) -> list[Json]:
         {
             **_on_api_machines("apiserver", cluster, API_PORT),
             "metric_relabel_configs": [
-                _kept(KEPT_OF_API_SERVERS),
+                kept(KEPT_OF_API_SERVERS),
                 *({"source_labels": [*of], "regex": regex, "action": "drop"} for of, regex in DROPPED),
             ],
         },
         *(
-            {**_on_api_machines(job, cluster, METRICS_PORTS[job]), "metric_relabel_configs": [_kept(kept)]}
-            for job, kept in KEPT.items()
+            {**_on_api_machines(job, cluster, METRICS_PORTS[job]), "metric_relabel_configs": [kept(names)]}
+            for job, names in KEPT.items()
         ),
         _etcd(cluster),
     ]
@@ -93,7 +93,8 @@ def _on_api_machines(job: str, cluster: ClusterSpec, port: int) -> Json:
     return {"job_name": job, **_verified(), "static_configs": targets}
 
 
-def _kept(names: tuple[str, ...]) -> Json:
+def kept(names: tuple[str, ...]) -> Json:
+    """Series of these patterns alone."""
     return {"source_labels": ["__name__"], "regex": "|".join(names), "action": "keep"}
 
 
@@ -118,5 +119,5 @@ def _etcd(cluster: ClusterSpec) -> Json:
         "scrape_interval": f"{ETCD_SECONDS}s",
         **_verified(),
         "static_configs": members,
-        "metric_relabel_configs": [_kept(KEPT_OF_ETCD)],
+        "metric_relabel_configs": [kept(KEPT_OF_ETCD)],
     }

@@ -16,12 +16,22 @@ from ..manifests import SPACE as SYSTEM
 from . import control_plane
 
 SECONDS = 30
+# Some hundred series else, on each node.
+KEPT_OF_COLLECTORS = (
+    "vl_(rows|bytes)_ingested_total",
+    "vl_rows_dropped_total",
+    "vlagent_remotewrite_(pending_data_bytes|packets_dropped_total)",
+    "vm_persistentqueue_bytes_dropped_total",
+    "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+)
 Json = dict[str, Any]
 
 
 class Pods(NamedTuple):
     """`honest`: its series say themselves of whom they are, and keep their labels. `by_node`: one on each node.
     `guarded`: it asks for a credential, by TLS of a certificate that it makes itself.
+
+    `kept` are patterns of the names that are kept of what it tells; without one all are.
     """
 
     job: str
@@ -31,6 +41,7 @@ class Pods(NamedTuple):
     honest: bool = False
     by_node: bool = False
     guarded: bool = False
+    kept: tuple[str, ...] = ()
 
 
 METRICS = "metrics"
@@ -40,6 +51,8 @@ PODS = (
     Pods("gpu-exporter", "gpu-exporter", METRICS, by_node=True),
     Pods("prometheus", "prometheus", METRICS),
     Pods("alertmanager", "alertmanager", METRICS),
+    Pods("victoria-logs", "victoria-logs", METRICS),
+    Pods("log-collector", "log-collector", METRICS, by_node=True, kept=KEPT_OF_COLLECTORS),
     Pods("cluster-autoscaler", autoscaler.ADDON, METRICS, SYSTEM),
     Pods("autoscaler-cloud", autoscaler.ADDON, autoscaler.CLOUD_PORT, SYSTEM),
     Pods("recorder", recorder.ADDON, METRICS, SYSTEM),
@@ -60,6 +73,7 @@ def pods(of: Pods) -> Json:
         "kubernetes_sd_configs": [found_in(of.space)],
         "relabel_configs": [*those(of.addon, of.port), *_names(of)],
         **(control_plane.asking({"insecure_skip_verify": True}) if of.guarded else {}),
+        **({"metric_relabel_configs": [control_plane.kept(of.kept)]} if of.kept else {}),
     }
 
 

@@ -12,7 +12,7 @@ from components.addons.spec import AddOnsSpec, addons_spec
 from components.storage.mounts import FileSystem
 from fleet.address.plan import draft
 from fleet.loader import load
-from fleet.model import Fleet, Monitoring, OwnAlarm, Receiver, RemoteWrite, TeamQueue
+from fleet.model import Fleet, Logs, Monitoring, OwnAlarm, Receiver, RemoteWrite, TeamQueue
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
@@ -33,7 +33,7 @@ def spec(path: Path = ROOT / "fleet.yaml", cluster: str = "main", regions: tuple
 
 
 def measured(fleet: Fleet) -> Fleet:
-    """With one receiver of each kind, an alarm of its own, and a place that keeps for longer."""
+    """With one receiver of each kind, an alarm of its own, a place that keeps for longer, and logs."""
     mail = {"to": "lab@example.com", "sender": "alarms@example.com", "server": "smtp.example.com:587"}
     receivers = {
         "on-call": Receiver(kind="pagerduty", severities=["page"]),
@@ -43,7 +43,7 @@ def measured(fleet: Fleet) -> Fleet:
     }
     alarms = {"LossIsNaN": OwnAlarm(when="training_loss != training_loss", owner="research", says="It is no number.")}
     to = RemoteWrite(url="https://metrics.example.com/api/v1/write")
-    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to)
+    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to, logs=Logs())
     return fleet.model_copy(update={"monitoring": monitoring})
 
 

@@ -1,0 +1,96 @@
+"""What brings the lines of each machine's pods to where they are kept: VictoriaMetrics' vlagent.
+
+It reads files as the container runtime writes them, asks the API nothing, and has no right to. Whose a line is says its
+file's name, which no pod can choose: NAMESPACE_POD_UID/CONTAINER/STARTS.log. The line itself stays as it is, with the
+time that stands before it; a collector that takes lines of JSON apart keeps other ones than were printed.
+"""
+
+import json
+
+from components.pools import labels
+from components.pools.spec import LAPTOPS
+from fleet.monitoring import SPACE
+
+from ..images import VLAGENT
+from ..manifests import (
+    EVERYWHERE,
+    NODE_CRITICAL,
+    NODE_NAME,
+    Manifest,
+    container,
+    daemon_set,
+    get,
+    host_path,
+    nodes,
+)
+from ..spec import AddOnsSpec
+from ..system_pods import NARROW
+from . import logs
+from .targets import METRICS
+
+ADDON = "log-collector"
+PORT = 9429
+# The kubelet's; and what is read and not yet taken, which outlives the pod.
+PODS, DATA = "/var/log/pods", "/var/lib/landbridge/logs"
+# Names of fields in what is kept.
+NODE, FILE = "node", "file"
+ON = f"$({NODE_NAME['name']})"
+# The least that is possible, for each of the two: half a day of a machine that prints ten lines a second.
+UNSENT = "500MiB"
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
+    pod = {
+        "priorityClassName": NODE_CRITICAL,
+        "tolerations": EVERYWHERE,
+        # As with node_exporter: those for laptops let nobody reach a pod of theirs.
+        "affinity": nodes(labels.KIND, "NotIn", LAPTOPS),
+        "automountServiceAccountToken": False,
+        # What is read is sent first.
+        "terminationGracePeriodSeconds": 30,
+        "containers": [_container()],
+        "volumes": [host_path("pods", PODS, "DirectoryOrCreate"), host_path("data", DATA, "DirectoryOrCreate")],
+    }
+    return [daemon_set(ADDON, ADDON, pod, space=SPACE)]
+
+
+def arguments(urls: list[str], pods: str, data: str) -> list[str]:
+    """`urls` are those that take lines, each of them all; `pods` and `data` are folders."""
+    return [
+        f"-fileCollector.glob={pods}/*/*/*.log",
+        # A pod may be gone, and its files with it, seconds after it began.
+        "-fileCollector.refreshInterval=2s",
+        f"-fileCollector.fileField={FILE}",
+        # Of the pod it is in: the node's is told beside.
+        "-fileCollector.hostnameField=",
+        f"-fileCollector.extraFields={json.dumps({NODE: ON})}",
+        f"-fileCollector.streamFields={NODE},{FILE}",
+        f"-tmpDataPath={data}",
+        *(f"-remoteWrite.url={url}/insert/native" for url in urls),
+        f"-remoteWrite.maxDiskUsagePerURL={UNSENT}",
+        # Twice the machine's cores otherwise, each with memory of its own.
+        "-remoteWrite.queues=2",
+        "-memory.allowedBytes=48MiB",
+    ]
+
+
+def _container() -> Manifest:
+    urls = [f"http://{name}.{logs.ADDON}.{SPACE}.svc:{logs.PORT}" for name in logs.replicas()]
+    return container(
+        ADDON,
+        VLAGENT,
+        "20m",
+        "96Mi",
+        command=["/vlagent-prod"],
+        args=[*arguments(urls, PODS, DATA), f"-httpListenAddr=:{PORT}"],
+        env=[NODE_NAME],
+        ports=[{"name": METRICS, "containerPort": PORT}],
+        readinessProbe=get(PORT, "/health", "", periodSeconds=30),
+        livenessProbe=get(PORT, "/health", "", periodSeconds=30, timeoutSeconds=5, failureThreshold=6),
+        # Files of pods are root's, and it has no more of root than that.
+        securityContext={**NARROW, "runAsUser": 0, "runAsGroup": 0},
+        volumeMounts=[
+            {"name": "pods", "mountPath": PODS, "readOnly": True},
+            {"name": "data", "mountPath": DATA},
+        ],
+    )

@@ -1,0 +1,75 @@
+"""VictoriaLogs: two that each keep what all pods print, found when the pods and their machines are gone.
+
+What one has not heard while it moved, the other one has. Who asks them asks both.
+"""
+
+from fleet.model import Logs
+from fleet.monitoring import SPACE
+
+from ..images import VICTORIA_LOGS
+from ..manifests import Manifest, budget, chosen, container, get, headless, stateful_set
+from ..spec import AddOnsSpec
+from ..system_pods import NARROW, REPLICAS, system_pod
+from . import targets
+
+ADDON = "victoria-logs"
+PORT, DATA = 9428, "/victoria-logs-data"
+# Of the disk, in whole days; the last two stay whatever they are.
+KEPT_SHARE = 0.8
+# By the cluster's size, cores and memory.
+ASKED = {"small": ("20m", "192Mi"), "medium": ("200m", "1Gi"), "large": ("1", "4Gi")}
+# Without it caches grow to more than half of the machine's memory.
+CACHES = {"small": "96MiB", "medium": "512MiB", "large": "2GiB"}
+
+
+def wanted(spec: AddOnsSpec) -> bool:
+    return bool(spec.fleet.monitoring and spec.fleet.monitoring.logs)
+
+
+def manifests(spec: AddOnsSpec) -> list[Manifest]:
+    return [
+        headless(ADDON, ADDON, {"web": PORT}, SPACE),
+        stateful_set(ADDON, ADDON, REPLICAS, _pod(spec), space=SPACE),
+        budget(ADDON, ADDON, chosen(ADDON, ADDON), SPACE),
+    ]
+
+
+def replicas() -> list[str]:
+    """Their pods' names."""
+    return [f"{ADDON}-{number}" for number in range(REPLICAS)]
+
+
+def _pod(spec: AddOnsSpec) -> Manifest:
+    given = (spec.fleet.monitoring and spec.fleet.monitoring.logs) or Logs()
+    pod = system_pod(
+        ADDON,
+        # It asks the API nothing.
+        automountServiceAccountToken=False,
+        # What it has in memory is written first.
+        terminationGracePeriodSeconds=60,
+        containers=[_container(given, spec.fleet.clusters[spec.cluster.name].size)],
+        volumes=[{"name": "data", "emptyDir": {"sizeLimit": f"{given.disk_gib}Gi"}}],
+    )
+    return {field: value for field, value in pod.items() if field != "serviceAccountName"}
+
+
+def _container(given: Logs, size: str) -> Manifest:
+    return container(
+        ADDON,
+        VICTORIA_LOGS,
+        *ASKED[size],
+        command=["/victoria-logs-prod"],
+        args=[
+            f"-storageDataPath={DATA}",
+            f"-retentionPeriod={given.keep_days}d",
+            f"-retention.maxDiskSpaceUsageBytes={round(given.disk_gib * KEPT_SHARE * 1024)}MiB",
+            f"-memory.allowedBytes={CACHES[size]}",
+            f"-httpListenAddr=:{PORT}",
+        ],
+        ports=[{"name": targets.METRICS, "containerPort": PORT}],
+        startupProbe=get(PORT, "/health", "", periodSeconds=2, failureThreshold=300),
+        readinessProbe=get(PORT, "/health", "", periodSeconds=10),
+        livenessProbe=get(PORT, "/health", "", periodSeconds=10, timeoutSeconds=5, failureThreshold=6),
+        securityContext=NARROW,
+        volumeMounts=[{"name": "data", "mountPath": DATA}],
+    )
