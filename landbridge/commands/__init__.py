@@ -28,7 +28,7 @@ COMMANDS = {
     "pool": ("pool", "pool"),
     "run": ("run", "run"),
     "runs": ("runs", "runs"),
-    "logs": ("runs", "logs"),
+    "logs": ("logs", "logs"),
     "stop": ("runs", "stop"),
     "exec": ("reach", "exec_"),
     "forward": ("reach", "forward"),

@@ -1,6 +1,5 @@
-"""`landbridge runs`, `logs` and `stop`: what has become of runs."""
+"""`landbridge runs` and `stop`: what has become of runs."""
 
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +9,8 @@ from rich.text import Text
 
 from landbridge import tables
 from landbridge.access.person import Person
-from landbridge.errors import DONE, LandbridgeError, UsageError
-from landbridge.experiments import ending, follow, look
+from landbridge.errors import DONE, UsageError
+from landbridge.experiments import ending, look
 from landbridge.experiments.again import again as repeated
 from landbridge.experiments.manifest import PART, RANK
 from landbridge.experiments.move import move as moved
@@ -21,7 +20,7 @@ from landbridge.output import Output
 
 from . import options
 from .options import json_option
-from .people import opened, part_option, person_options, rank_option
+from .people import opened, person_options
 from .run import followed
 
 COLOURS = {"runs": "green", "starts": "cyan", "waits": "yellow", "stopped": "red", "done": "dim", "failed": "red"}
@@ -162,31 +161,6 @@ def the_other(person: Person) -> str:
             f"Where is it now? Name its cluster with --cluster: {', '.join(found) or 'there is no other'}."
         )
     return found[0]
-
-
-@click.command()
-@click.argument("name", metavar="RUN")
-@person_options
-@click.option("--follow", "-f", "follows", is_flag=True, help="To its end; the exit code is the run's then.")
-@rank_option
-@part_option
-def logs(name: str, *, follows: bool, rank: int, part: str | None, **where: Any) -> int:
-    """Prints what one host of RUN has printed."""
-    person = opened(**where)
-    state = look.known(person, name)
-    chosen = look.part_of(person, name, part)
-    if follows:
-        return followed(person, name, chosen, rank)
-    one = look.pod(look.pods(person, name), chosen, rank)
-    if one is None:
-        raise UsageError(f"{follow.said(state)}. There is no host {rank} of {chosen}{'' if state.ended else ' yet'}.")
-    if trouble := look.without_code(one):
-        raise LandbridgeError(trouble)
-    output = follow.Printed(sys.stdout.buffer)
-    output.copy(person, one, follow=False)
-    if output.why:
-        raise LandbridgeError(f"What {name} has printed can't be read: {output.why}")
-    return DONE
 
 
 @click.command()

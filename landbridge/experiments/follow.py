@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any, BinaryIO
 
 from landbridge.access.person import Person
@@ -48,8 +49,8 @@ class Printed:
     def __init__(self, stream: BinaryIO) -> None:
         self.stream, self.uid, self.shown, self.complete, self.why = stream, "", 0, False, ""
 
-    def copy(self, person: Person, one: Any, *, follow: bool) -> None:
-        """Until it ends, or the way to it."""
+    def copy(self, person: Person, one: Any, *, follow: bool, since: timedelta | None = None) -> None:
+        """Until it ends, or the way to it. `since` leaves out what is older; only once."""
         uid = one["metadata"]["uid"]
         if uid != self.uid:
             self.uid, self.shown, self.complete = uid, 0, False
@@ -57,7 +58,9 @@ class Printed:
             return
         ended = "terminated" in main_status(one)
         words = ["logs", one["metadata"]["name"], f"--namespace={person.namespace}", "--container=run"]
-        with person.kube.streaming(*words, *(["--follow"] if follow else [])) as process:
+        words += ["--follow"] if follow else []
+        words += [f"--since={max(1, round(since.total_seconds()))}s"] if since else []
+        with person.kube.streaming(*words) as process:
             skip = self.shown
             for line in process.stdout or ():
                 if skip:

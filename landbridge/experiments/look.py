@@ -68,8 +68,12 @@ def pod(found: Sequence[Mapping[str, Any]], part: str, rank: int) -> Mapping[str
 
 
 def part_of(person: Person, name: str, part: str | None) -> str:
-    """The part that is meant of a run that is there: what it ends with, where none is named. Raises UsageError."""
-    told = record(person, name)
+    """The part that is meant of a run that is there. Raises UsageError."""
+    return chosen_part(record(person, name), name, part)
+
+
+def chosen_part(told: Mapping[str, Any], name: str, part: str | None) -> str:
+    """By a run's record: what it ends with, where none is named. Raises UsageError."""
     template = Template.model_validate(told["template"])
     known = [*template.parts, *([valkey.NAME] if told["run"].get("redis") else [])]
     if part is not None and part not in known:
