@@ -7,6 +7,8 @@ from typing import NamedTuple
 from components.addons.monitoring import control_plane
 from tests.components.control_plane.bed import Bed
 
+# Of whom each name is looked for; what an API server tells tests/components/addons/monitoring sees.
+NAMED = {"controllers", "etcd", "scheduler"}
 # Counted by nobody who has not met one.
 NOT_YET = {"node_collector_evictions_total"}
 
