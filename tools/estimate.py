@@ -27,6 +27,7 @@ SECONDS = {
     "node_exporter": 13,
     "victoria-logs": 36,
     "vlagent": 4,
+    "metrics-server": 319,
 }
 QUICK_SECONDS = 5
 # Before so much is done nobody knows how quick a machine is.

@@ -119,6 +119,18 @@ LOG_TOOLS = tuple(
     for name in ("victoria-logs", "vlagent")
 )
 
+# A set of its own: whoever has the others need not build them again.
+METRICS_SERVER = "0.9.0"
+METRICS_API_TOOLS = (
+    Tool(
+        "metrics-server",
+        "metrics-server",
+        "sigs.k8s.io/metrics-server/cmd/metrics-server",
+        # Its Makefile's PKG: it tells client-go's version as its own.
+        f"-s -w -X k8s.io/client-go/pkg/version.gitVersion=v{METRICS_SERVER}",
+    ),
+)
+
 # What add-ons run on every node, to count what they ask of the API: built when bench/addon_calls.py asks.
 NODE_TOOLS = (
     Tool("flanneld", "flannel", "github.com/flannel-io/flannel", "-s -w"),
@@ -165,6 +177,7 @@ SETS = {
     "queues": QUEUE_TOOLS,
     "monitoring": MONITORING_TOOLS,
     "logs": LOG_TOOLS,
+    "metrics-api": METRICS_API_TOOLS,
 }
 
 
