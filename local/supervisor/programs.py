@@ -10,7 +10,7 @@ from local.kubernetes import BIN, SERVERS
 # Laid in where somebody has built them; pods that need one wait for it and say so.
 OPTIONAL = (
     *("cluster-autoscaler", "kueue", "jobset"),
-    *("prometheus", "promtool", "alertmanager", "kube-state-metrics", "node_exporter"),
+    *("prometheus", "promtool", "alertmanager", "kube-state-metrics", "node_exporter", "metrics-server"),
     *("victoria-logs", "vlagent"),
 )
 PROGRAMS = ("etcd", "etcdctl", "etcdutl", *SERVERS, "kubectl", "kwok")

@@ -55,6 +55,7 @@ IMAGES = {
     "registry.k8s.io/kube-state-metrics/kube-state-metrics": Image({"/kube-state-metrics": "kube-state-metrics"}),
     "quay.io/victoriametrics/victoria-logs": Image({"/victoria-logs-prod": "victoria-logs"}),
     "quay.io/victoriametrics/vlagent": Image({"/vlagent-prod": "vlagent"}),
+    "registry.k8s.io/metrics-server/metrics-server": Image({"/metrics-server": "metrics-server"}),
     # Its own shell finds the machine's valkey-server: see supervisor/programs.py.
     "docker.io/valkey/valkey": Image({"sh": "sh", "valkey-server": "valkey-server"}),
     "nvcr.io/nvidia/k8s/dcgm-exporter": Image({"dcgm-exporter": str(PLAYED / "dcgm-exporter")}, SERVICES),

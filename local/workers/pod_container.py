@@ -1,5 +1,6 @@
 """One container of a pod: what it is now, when it is started again, and what its status says."""
 
+import time
 from datetime import UTC, datetime
 from typing import Any
 
@@ -43,6 +44,7 @@ class PodContainer:
         self.name: str = container["name"]
         self.running: Running | None = None
         self.begun = 0.0  # by the monotonic clock, as `not_before` and `kill_at`
+        self.since = 0.0  # the same by Unix time
         self.not_before = 0.0
         self.kill_at: float | None = None
         self.stop_requested = False
@@ -93,6 +95,7 @@ class PodContainer:
 
     def begin(self, running: Running, now: float) -> None:
         self.running, self.begun, self.kill_at, self.stop_requested = running, now, None, False
+        self.since = time.time()
         self.state = {"running": {"startedAt": stamp()}}
         # Without a probe to wait for.
         self.started = "startupProbe" not in self.container

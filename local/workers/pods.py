@@ -1,11 +1,12 @@
 """The pods of this node that the kubelet runs itself: each has its life, from what is first heard of it to its end."""
 
+import time
 from collections.abc import Iterable, Sequence
 from urllib.parse import urlencode
 
 from kube_http import Json
 
-from . import background, containers, images, volumes
+from . import background, containers, images, usage, volumes
 from .container_logs import Log, NoLog, Wanted
 from .containers import NotRunning
 from .devices import Advertised
@@ -75,6 +76,16 @@ class Pods:
         """Called from other threads. Raises NotRunning if the pod does not."""
         if not any(one.running for one in self.real(namespace, name).containers):
             raise NotRunning(f'no container in pod "{name}" is running')
+
+    def used(self) -> str:
+        """What runs here uses. Called from other threads."""
+        found = [
+            usage.Container(life.api.meta["namespace"], life.api.meta["name"], one.name, running.pid, one.since)
+            for life in self.lives.copy().values()
+            for one in life.containers
+            if (running := one.running)
+        ]
+        return usage.text(found, time.time())
 
     def real(self, namespace: str, name: str) -> Life:
         """Raises NotRunning."""

@@ -1,4 +1,4 @@
-"""The kubelet's own port: over HTTPS, what containers have printed, commands in them, their ports, and that it is well.
+"""The kubelet's own port: over HTTPS, what containers have printed, commands in them, their ports, what all of it uses.
 
 It has no other paths.
 """
@@ -35,7 +35,10 @@ LOOK_SECONDS = 0.2
 # a thousand awakenings a second.
 TURN_SECONDS = 3600.0
 
-PATHS = "local machines answer on /containerLogs, /exec, /portForward and /healthz only"
+PATHS = "local machines answer on /containerLogs, /exec, /portForward, /metrics/resource and /healthz only"
+BEARER = "Bearer "
+# Of paths that are no container's.
+NEEDED = {("healthz",): callers.HEALTH, ("metrics", "resource"): callers.METRICS}
 
 
 class Pods(Protocol):
@@ -49,6 +52,9 @@ class Pods(Protocol):
 
     def runs(self, namespace: str, name: str) -> None:
         """Raises NotRunning if the pod does not."""
+
+    def used(self) -> str:
+        """By this machine and by what runs on it, in Prometheus' format."""
 
 
 class Served(NamedTuple):
@@ -121,12 +127,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         url = urlsplit(self.path)
         words = [unquote(word) for word in url.path.split("/")[1:]]
-        if why := self.refusal(callers.HEALTH if words == ["healthz"] else callers.OTHER):
+        if why := self.refusal(NEEDED.get(tuple(words), callers.OTHER)):
             return self.tell(*why)
-        if words == ["healthz"]:
-            return self.tell(HTTPStatus.OK, "ok")
         query = parse_qs(url.query, keep_blank_values=True)
         match words:
+            case ["healthz"]:
+                return self.tell(HTTPStatus.OK, "ok")
+            case ["metrics", "resource"]:
+                return self.tell(HTTPStatus.OK, self.server.served.pods.used())
             case ["containerLogs", namespace, pod, container]:
                 return self.log(namespace, pod, container, query)
             case ["exec", namespace, pod, container]:
@@ -175,17 +183,23 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def refusal(self, needed: tuple[str, ...]) -> tuple[HTTPStatus, str] | None:
         """In the real kubelet's words."""
-        who = callers.of_certificate(self.connection.getpeercert())
-        if who is None:
-            return HTTPStatus.UNAUTHORIZED, "Unauthorized"
         verb = callers.VERBS[self.command]
         try:
+            if (who := self.who()) is None:
+                return HTTPStatus.UNAUTHORIZED, "Unauthorized"
             if self.server.served.callers.may(who, verb, needed):
                 return None
         except (OSError, Answer) as error:
             return HTTPStatus.INTERNAL_SERVER_ERROR, f"Authorization error: {error}"
         what = f"verb={verb}, resource=nodes, subresource(s)=[{' '.join(needed)}]"
         return HTTPStatus.FORBIDDEN, f"Forbidden (user={who.name}, {what})"
+
+    def who(self) -> callers.Caller | None:
+        """A certificate comes first. Raises OSError, Answer."""
+        if who := callers.of_certificate(self.connection.getpeercert()):
+            return who
+        told = self.headers.get("Authorization") or ""
+        return self.server.served.callers.of_token(told[len(BEARER) :]) if told.startswith(BEARER) else None
 
     def tell(self, status: HTTPStatus, text: str) -> None:
         # A call's body is never read.

@@ -23,6 +23,9 @@ from tests.support.node_certificates import Pair, certificate
 
 ROOT, STRANGER = certificate("cluster", ca=True), certificate("stranger", ca=True)
 MAY = "kube-apiserver-kubelet-client"
+ACCOUNT = "system:serviceaccount:monitoring:metrics"
+TOKENS = {"good": {"authenticated": True, "user": {"username": ACCOUNT, "groups": ["system:serviceaccounts"]}}}
+USED = "node_cpu_usage_seconds_total 1.000 1000\n"
 
 
 class Api:
@@ -33,7 +36,9 @@ class Api:
 
     def ask(self, _method: str, _path: str, body: Any) -> Any:
         self.asked.append(body["spec"])
-        return {"status": {"allowed": body["spec"]["user"] == MAY}}
+        if body["kind"] == "TokenReview":
+            return {"status": TOKENS.get(body["spec"]["token"], {"authenticated": False})}
+        return {"status": {"allowed": body["spec"]["user"] in (MAY, ACCOUNT)}}
 
 
 class Port:
@@ -68,6 +73,9 @@ class Port:
     def runs(self, namespace: str, pod: str) -> None:
         raise NotRunning(f"{namespace}/{pod}: nothing runs")
 
+    def used(self) -> str:
+        return USED
+
     def line(self, who: Pair | None) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=self.authority)
         context.check_hostname = False
@@ -77,10 +85,10 @@ class Port:
             context.load_cert_chain(who.file(folder))
         return http.client.HTTPSConnection("127.0.0.1", self.server.server_port, timeout=30, context=context)
 
-    def __call__(self, who: Pair | None, path: str, method: str = "GET") -> tuple[int, str]:
+    def __call__(self, who: Pair | None, path: str, method: str = "GET", token: str = "") -> tuple[int, str]:
         line = self.line(who)
         try:
-            line.request(method, path)
+            line.request(method, path, headers={"Authorization": f"Bearer {token}"} if token else {})
             answer = line.getresponse()
             return answer.status, answer.read().decode()
         finally:
@@ -137,6 +145,18 @@ def test_it_refuses_all_others(port: Port) -> None:
         with pytest.raises((ssl.SSLError, ConnectionError)):
             port(who, LOG)
     assert Caller(MAY, ()) not in {who for who, *_ in port.server.served.callers.known}
+
+
+def test_a_token_is_worth_what_the_api_server_says_of_it(port: Port) -> None:
+    assert port(None, "/metrics/resource", token="good") == (200, USED)
+    (token, may) = port.api.asked
+    assert token == {"token": "good"}
+    assert (may["user"], may["groups"]) == (ACCOUNT, ["system:authenticated", "system:serviceaccounts"])
+    assert may["resourceAttributes"]["subresource"] == "metrics"
+    assert port(None, "/metrics/resource", token="good") == (200, USED)
+    assert len(port.api.asked) == 2, "it is known for a while"
+    assert port(None, "/metrics/resource", token="bad") == (401, "Unauthorized")
+    assert port(certificate("system:node:host-1.lab", ROOT), "/metrics/resource", token="good")[0] == 403
 
 
 def test_what_is_not_there_is_said(port: Port) -> None:
