@@ -6,13 +6,14 @@ Shape and ranges are checked here; what needs two entries to decide (a pool nami
 from collections.abc import Callable
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
 
 from .address.blocks import address_to_int, parse
+from .fields import MAIL, Model, Name
 from .hours import days, time_zone
+from .monitoring_model import Monitoring
 from .yaml_subset import NAME
 
-Name = Annotated[str, Field(pattern=f"^{NAME}$", description="a DNS label of 1 to 32 characters")]
 RegionName = Annotated[str, Field(pattern=f"^{NAME}$", description="the cloud's own name of the region")]
 
 
@@ -37,24 +38,12 @@ Address = Annotated[
 Size = Literal["small", "medium", "large"]
 PoolKind = Literal["gpu", "cpu", "system", "ssh"]
 Cloud = Literal["aws", "azure"]
-# page: somebody is woken; ticket: on a working day.
-Severity = Literal["page", "ticket"]
-AlarmName = Annotated[
-    str, Field(pattern=r"^[A-Z][A-Za-z0-9]{0,63}$", description="letters and digits, a capital first")
-]
-MAIL = r"^[^@\s]+@[^@\s]+$"
 # Those that machines may start from (fleet.image_names.CHANNELS has one more, for what was taken back).
 Channel = Literal["stable", "candidate"]
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 Clock = Annotated[str, Field(pattern=r"^(([01]\d|2[0-3]):[0-5]\d|24:00)$", description="hours and minutes, as 08:30")]
 Zone = Annotated[str, Field(description="a time zone such as Europe/Berlin"), _checked(time_zone)]
 Days = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d(/\d{4}-\d\d-\d\d)?$"), _checked(days)]
-
-
-class Model(BaseModel):
-    """Base of every entry: unknown keys and wrong types are errors, and nothing changes after loading."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class Reserved(Model):
@@ -314,54 +303,6 @@ class Maintenance(Model):
     )
     frozen: list[Days] = Field(default_factory=list, description="days, as 2026-12-24 or 2026-12-24/2027-01-02, in UTC")
     postpone: Postponing = Postponing()
-
-
-class Receiver(Model):
-    """Who is told of alarms, and how. What nobody else may know lies in the cluster, by the receiver's name."""
-
-    kind: Literal["webhook", "slack", "pagerduty", "email"]
-    severities: list[Severity] = Field(default_factory=lambda: list(get_args(Severity)), min_length=1)
-    owners: list[Name] = Field(default_factory=list, description="`operators`, and teams; everybody's unless named")
-    watchdog: bool = Field(default=False, description="told each minute that alarms work: silence is the alarm there")
-    to: str | None = Field(default=None, pattern=MAIL, description="of kind email: whom")
-    sender: str | None = Field(default=None, pattern=MAIL, description="of kind email: who writes")
-    server: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+:\d+$", description="of kind email: HOST:PORT")
-
-
-class OwnAlarm(Model):
-    """One of the fleet's own, beside those that come with the clusters."""
-
-    when: str = Field(min_length=1, description="PromQL: on while it has an answer")
-    after: str = Field(default="5m", pattern=r"^\d+(s|m|h|d)$", description="so long it must be so")
-    severity: Severity = "ticket"
-    owner: Name = Field(default="operators", description="`operators`, or a team")
-    says: str = Field(min_length=1, description="a sentence; {{ $labels.node }} and {{ $value }} are filled in")
-    runbook: str | None = Field(default=None, description="where it stands what to do")
-
-
-class RemoteWrite(Model):
-    """Where metrics are kept for longer, by what takes Prometheus' remote write."""
-
-    url: str = Field(pattern=r"^https://[^\s/@]+(/\S*)?$", description="https, without a password in it")
-    token: bool = Field(default=True, description="whether it wants one: it lies in the cluster")
-
-
-class Logs(Model):
-    """What pods print, kept when they and their machines are gone."""
-
-    keep_days: int = Field(default=30, ge=1, le=365, description="at most; less where the disk is full before")
-    disk_gib: int = Field(default=10, ge=1, le=29, description="on each of two system machines")
-
-
-class Monitoring(Model):
-    """Metrics and alarms of each cluster."""
-
-    keep_days: int = Field(default=15, ge=1, le=365, description="at most; less where the disk is full before")
-    disk_gib: int = Field(default=20, ge=1, le=30, description="on each of two system machines")
-    receivers: dict[Name, Receiver] = Field(default_factory=dict, description="whom alarms reach")
-    alarms: dict[AlarmName, OwnAlarm] = Field(default_factory=dict, description="the fleet's own, by name")
-    remote_write: RemoteWrite | None = None
-    logs: Logs | None = Field(default=None, description="`{}` keeps them")
 
 
 class Fleet(Model):

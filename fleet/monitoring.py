@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from .model import Fleet, Receiver
+from .model import Fleet
+from .monitoring_model import Receiver
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 SPACE = "landbridge-monitoring"
@@ -23,6 +24,11 @@ SECRETS = {
     "pagerduty": "the integration's key",
     "email": "the password of its sender",
 }
+
+
+def metrics_api(fleet: Fleet) -> bool:
+    """Whether its clusters have the API of the group metrics.k8s.io."""
+    return bool(fleet.monitoring and fleet.monitoring.metrics_api)
 
 
 def wrong(fleet: Fleet) -> Iterator[Wrong]:

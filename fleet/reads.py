@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from .address.plan import AddressPlan
-from .model import Fleet, Model
+from .fields import Model
+from .model import Fleet
 
 Path = tuple[str, ...]
 # How a part was read: its value, which names a mapping has, or whether it has one.

@@ -16,8 +16,9 @@ import fleet.model as models
 from fleet.address import ledger as ledgers
 from fleet.address import reserved, sizes
 from fleet.address.plan import draft
+from fleet.fields import Model
 from fleet.loader import load
-from fleet.model import Fleet, Model
+from fleet.model import Fleet
 from landbridge.commands import landbridge
 from tests.fleet.azure.test_plan import DAY, beside
 

@@ -30,7 +30,16 @@ from .aws import efa as aws_efa
 from .aws import team_pods as aws_team_pods
 from .azure import team_pods as azure_team_pods
 from .manifests import Manifest
-from .monitoring import alertmanager, gpu_metrics, log_collector, logs, node_metrics, prometheus, state_metrics
+from .monitoring import (
+    alertmanager,
+    gpu_metrics,
+    log_collector,
+    logs,
+    metrics_api,
+    node_metrics,
+    prometheus,
+    state_metrics,
+)
 from .spec import AddOnsSpec
 
 
@@ -103,6 +112,7 @@ TABLE: dict[str, AddOn] = {
     gpu_metrics.ADDON: AddOn(gpu_metrics.manifests, (prometheus.ADDON, gpu.ADDON), wanted=gpu_metrics.wanted),
     logs.ADDON: AddOn(logs.manifests, (prometheus.ADDON,), wanted=logs.wanted),
     log_collector.ADDON: AddOn(log_collector.manifests, (logs.ADDON,), wanted=logs.wanted),
+    metrics_api.ADDON: AddOn(metrics_api.manifests, (prometheus.ADDON,), wanted=metrics_api.wanted),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),

@@ -65,6 +65,10 @@ BUDGETS = {
     "prometheus": Budget("cluster", 4, 2, 3 * 120, {}),
     # One, of six kinds.
     "kube-state-metrics": Budget("cluster", 12, 6, 0, {}),
+    # Each of the two: nodes, heads of pods, and three times by which certificates API servers are known. Its own
+    # certificate looks at the APIService once a minute. Whether a caller may, it asks once in ten seconds, and the only
+    # one that comes by itself is the controller of HorizontalPodAutoscalers.
+    "metrics-server": Budget("cluster", 12, 3, 2 * RENEWALS_AN_HOUR + 60 + 360, {}),
 }
 # What a node's kubelet asks: a lease each ten seconds, a status in five minutes, its own watches.
 KUBELET_HOURLY = 360 + 12 + 5 * RENEWALS_AN_HOUR

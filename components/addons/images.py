@@ -104,6 +104,12 @@ VICTORIA_LOGS = Image(
 VLAGENT = Image(
     "quay.io/victoriametrics/vlagent", "v1.52.1", APACHE, "VictoriaMetrics/VictoriaLogs, releases/tag/v1.52.1"
 )
+METRICS_SERVER = Image(
+    "registry.k8s.io/metrics-server/metrics-server",
+    "v0.9.0",
+    APACHE,
+    "kubernetes-sigs/metrics-server, releases/tag/v0.9.0",
+)
 # That of every machine's own pods: components/pools/containerd.py.
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
@@ -138,6 +144,7 @@ PINNED = (
     STATE_METRICS,
     VICTORIA_LOGS,
     VLAGENT,
+    METRICS_SERVER,
     PAUSE,
     SERVICES,
 )

@@ -56,6 +56,8 @@ QUEUES = "one client in the cluster, the leading controller"
 STATE_METRICS = ("nodes", "pods", "daemonsets", "deployments", "statefulsets", "jobs")
 STATES = "one client in the cluster: it tells as metrics what the API says of them"
 
+USAGE = "two clients in the cluster"
+
 # ClusterRole, resource → why.
 ALLOWED = {
     **{("landbridge:cluster-autoscaler", resource): ONE for resource in AUTOSCALER},
@@ -70,6 +72,11 @@ ALLOWED = {
     ("landbridge:jobset", "pods"): f"{QUEUES}: a part of a run follows its first pod, found by labels",
     ("landbridge:jobset", "nodes"): f"{QUEUES}: only once a run asks for places of its own, by the first pod's node",
     **{("landbridge:kube-state-metrics", kind): STATES for kind in STATE_METRICS},
+    ("landbridge:metrics-server", "nodes"): f"{USAGE}: it asks each node's kubelet what is used there",
+    (
+        "landbridge:metrics-server",
+        "pods",
+    ): f"{USAGE}: it tells what pods use by their labels; it knows their heads alone",
     ("landbridge-joining", "nodes"): (
         "the one leader of the joining service knows of every Node whether its machine is there still: one client"
     ),

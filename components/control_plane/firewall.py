@@ -9,11 +9,12 @@ from .machines import API_PORT, ClusterSpec, Role
 
 Part = Literal["etcd", "api", "balancer"]
 KUBELET_PORT, HTTPS_PORT = 10250, 443
-# Of controllers that stand on system machines, on the network of these: API machines are no nodes and reach no pod.
+# Of what stands on system machines, on the network of these: API machines are no nodes and reach no pod.
 WEBHOOK_PORTS = {"kueue": 9443, "jobset": 9445}
 # Programs on API machines, which tell of themselves, and one of them of etcd; and a controller beside its webhook.
 METRICS_PORTS = {"controllers": 10257, "etcd": 10261, "scheduler": 10259}
-QUEUES_METRICS_PORT = 9447
+QUEUES_METRICS_PORT = 9448
+METRICS_API_PORT = 9447
 EVERYWHERE = "0.0.0.0/0"
 # AWS replaces a group when its description changes: never reword one.
 DESCRIPTIONS: dict[Part, str] = {
@@ -39,6 +40,24 @@ class Rule(NamedTuple):
         return f"{self.part}-{self.direction}-{self.what}"
 
 
+class Asked(NamedTuple):
+    """What API machines ask on system machines."""
+
+    what: str
+    port: int
+    why: str
+
+
+def asked(spec: ClusterSpec) -> tuple[Asked, ...]:
+    found = [
+        Asked(f"webhooks-{name}", port, f"what {name} says of a run")
+        for name, port in (WEBHOOK_PORTS.items() if spec.queues else ())
+    ]
+    if spec.metrics_api:
+        found.append(Asked("metrics-api", METRICS_API_PORT, "what nodes and pods use"))
+    return tuple(found)
+
+
 def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
     """Inside of the fleet only. Metrics of etcd's members are on loopback and have no rule."""
     found: list[Rule] = []
@@ -55,11 +74,7 @@ def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
         Rule("api", "out", KUBELET_PORT, KUBELET_PORT, supernet, "kubelets", "logs and shells of pods"),
         Rule("api", "out", 1, 65535, spec.pods_cidr, "pods", "webhooks and APIs that run in pods"),
     ]
-    if spec.queues:
-        found += [
-            Rule("api", "out", port, port, supernet, f"webhooks-{name}", f"what {name} says of a run")
-            for name, port in WEBHOOK_PORTS.items()
-        ]
+    found += [Rule("api", "out", one.port, one.port, supernet, one.what, one.why) for one in asked(spec)]
     if spec.monitored:
         found += [
             Rule("api", "in", port, port, supernet, f"metrics-{name}", f"metrics of {name}, for whoever may have them")

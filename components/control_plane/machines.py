@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from components.boot.people import Authority, Login, logins
-from fleet import issuers, laptops, team_queues
+from fleet import issuers, laptops, monitoring, team_queues
 from fleet.address.plan import AddressPlan
 from fleet.buckets import bucket_name, in_azure, vault_name
 from fleet.model import Cloud, Fleet
@@ -39,8 +39,8 @@ class ClusterSpec(NamedTuple):
     `former_issuer` is that of the region it was rebuilt from; empty for a cluster that was born where it is. `logins`
     are those who may log in to its machines by SSH, `logins_from` the prefixes by name that they come from, and
     `vouching` whose certificates let them in, where not their keys do; `shown` is what a machine shows them then.
-    `vault` is the Key Vault with keys, in Azure. `queues` is whether teams queue runs in it, `monitored`
-    whether its own Prometheus asks its machines.
+    `vault` is the Key Vault with keys, in Azure. `queues` is whether teams queue runs in it, `monitored` whether its
+    own Prometheus asks its machines, and `metrics_api` whether it tells what nodes and pods use.
     """
 
     fleet: str
@@ -67,6 +67,7 @@ class ClusterSpec(NamedTuple):
     vault: str = ""
     queues: bool = False
     monitored: bool = False
+    metrics_api: bool = False
 
     @property
     def endpoint(self) -> str:
@@ -126,6 +127,7 @@ def cluster_spec(fleet: Fleet, plan: AddressPlan, name: str) -> ClusterSpec:
         vault=vault_name(fleet, cluster.region) if cloud == "azure" else "",
         queues=bool(team_queues.of_cluster(fleet, name)),
         monitored=fleet.monitoring is not None,
+        metrics_api=monitoring.metrics_api(fleet),
     )
 
 

@@ -6,15 +6,9 @@ By prefix, for a rule between regions can name no security group. Answers to wha
 from typing import Literal, NamedTuple
 
 from components.boot import people
-from components.control_plane.firewall import (
-    EVERYWHERE,
-    KUBELET_PORT,
-    METRICS_PORTS,
-    QUEUES_METRICS_PORT,
-    WEBHOOK_PORTS,
-)
+from components.control_plane.firewall import EVERYWHERE, KUBELET_PORT, METRICS_PORTS, QUEUES_METRICS_PORT, asked
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec, where_people_are
-from fleet import laptops
+from fleet import laptops, monitoring
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
@@ -63,7 +57,12 @@ def rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> tuple[Rule, ...]:
 
 def node_rules(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     """What makes a machine a node: the API, and the overlay of pods."""
-    return [*_api(fleet, plan, spec), *_overlay(fleet, plan, spec), *_metrics(fleet, plan, spec)]
+    return [
+        *_api(fleet, plan, spec),
+        *_overlay(fleet, plan, spec),
+        *_metrics(fleet, plan, spec),
+        *_usage(fleet, plan, spec),
+    ]
 
 
 def _web() -> list[Rule]:
@@ -95,8 +94,8 @@ def _api(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
             for name, prefix in peers.items()
         ),
         *(
-            Rule("in", "tcp", port, port, prefix, f"webhooks-{what}-{name}", f"what {what} says of a run")
-            for what, port in (WEBHOOK_PORTS.items() if cluster.queues and spec.kind == "system" else ())
+            Rule("in", "tcp", one.port, one.port, prefix, f"{one.what}-{name}", one.why)
+            for one in (asked(cluster) if spec.kind == "system" else ())
             for name, prefix in short.items()
         ),
     ]
@@ -118,8 +117,7 @@ def _metrics(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     ]
     if cluster.queues:
         port, why = QUEUES_METRICS_PORT, "what Kueue tells of teams' queues"
-        for name in sorted(_system_regions(fleet, spec.cluster)):
-            prefix = plan.region(name).network
+        for name, prefix in sorted(_places(fleet, plan, spec.cluster, ("system",)).items()):
             found += [
                 Rule("in", "tcp", port, port, prefix, f"metrics-queues-{name}", why),
                 Rule("out", "tcp", port, port, prefix, f"metrics-queues-{name}", why),
@@ -127,20 +125,38 @@ def _metrics(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
     return found
 
 
-def _system_regions(fleet: Fleet, cluster: str) -> set[str]:
-    pools = fleet.pools.values()
-    return {pool.region for pool in pools if pool.cluster == cluster and pool.kind == "system" and pool.region}
-
-
-def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
-    """Pods talk in an overlay, of which the cloud sees the machines' addresses alone: where the cluster has nodes."""
-    places = {name: plan.region(name).network for name in laptops.regions(fleet, spec.cluster)}
+def _places(fleet: Fleet, plan: AddressPlan, cluster: str, kinds: tuple[str, ...]) -> dict[str, str]:
+    """Prefixes of where the cluster has pools of these kinds."""
+    places = {}
     for pool in fleet.pools.values():
-        if pool.cluster == spec.cluster and pool.kind != "ssh":
+        if pool.cluster == cluster and pool.kind in kinds:
             if pool.region:
                 places[pool.region] = plan.region(pool.region).network
             elif pool.site:
                 places[pool.site] = plan.site(pool.site).lan
+    return places
+
+
+def _with_nodes(fleet: Fleet, plan: AddressPlan, cluster: str) -> dict[str, str]:
+    servers = {name: plan.region(name).network for name in laptops.regions(fleet, cluster)}
+    return servers | _places(fleet, plan, cluster, ("gpu", "cpu", "system"))
+
+
+def _usage(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """metrics-server stands on system machines, on the network of these, and asks every node's kubelet."""
+    if not monitoring.metrics_api(fleet):
+        return []
+    why, ports = "what nodes and pods use", (KUBELET_PORT, KUBELET_PORT)
+    askers = _places(fleet, plan, spec.cluster, ("system",))
+    asked_ones = _with_nodes(fleet, plan, spec.cluster) if spec.kind == "system" else {}
+    return [
+        *(Rule("in", "tcp", *ports, prefix, f"usage-{name}", why) for name, prefix in askers.items()),
+        *(Rule("out", "tcp", *ports, prefix, f"usage-{name}", why) for name, prefix in asked_ones.items()),
+    ]
+
+
+def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
+    """Pods talk in an overlay, of which the cloud sees the machines' addresses alone: where the cluster has nodes."""
     return [
         Rule(
             direction,
@@ -151,7 +167,7 @@ def _overlay(fleet: Fleet, plan: AddressPlan, spec: PoolSpec) -> list[Rule]:
             f"pods-{name}",
             "pods of one node with those of another",
         )
-        for name, prefix in places.items()
+        for name, prefix in _with_nodes(fleet, plan, spec.cluster).items()
         for direction in ("in", "out")
     ]
 

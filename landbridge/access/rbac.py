@@ -50,6 +50,8 @@ def teams(fleet: Fleet) -> list[Manifest]:
                 "resources": ["priorityclasses", "storageclasses"],
                 "verbs": ["get", "list", "watch"],
             },
+            # What they use, where the cluster has metrics-server.
+            {"apiGroups": ["metrics.k8s.io"], "resources": ["nodes"], "verbs": ["get", "list"]},
             # What teams hold, and not who of them runs what.
             {"apiGroups": ["kueue.x-k8s.io"], "resources": ["clusterqueues"], "verbs": ["get", "list", "watch"]},
             # What is planned on machines. Of its time alone they may write: components/addons/maintenance_kind.py.

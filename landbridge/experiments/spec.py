@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, ValidationError
 
 from fleet.errors import FleetError
-from fleet.model import Model, Name
+from fleet.fields import Model, Name
 from fleet.shape_problems import shape_problems
 from fleet.yaml import Lines, plain, read
 from fleet.yaml_subset import NAME

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from fleet.errors import FleetError, Problem
-from fleet.model import Model
+from fleet.fields import Model
 from fleet.shape_problems import shape_problems
 from fleet.yaml import Lines, plain, read
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, get_args
 from ruamel.yaml import YAML
 
 from components.addons.monitoring import prometheus
-from fleet.model import Monitoring, Severity
 from fleet.monitoring import SPACE
+from fleet.monitoring_model import Monitoring, Severity
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from components.addons.monitoring import own_alarms, prometheus
 from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
-from fleet.model import OwnAlarm
+from fleet.monitoring_model import OwnAlarm
 from fleet.world import World
 from landbridge.errors import UsageError
 from local.kubernetes import BIN

@@ -19,7 +19,12 @@ from tests.support.cloud import COMMAND
 from .queued import QUEUED, Queued
 
 # One that hears everything, and one whose key nobody lays in.
-RECEIVERS = "monitoring: {receivers: {hook: {kind: webhook, watchdog: true}, nobody: {kind: slack}}}\n"
+RECEIVERS = """\
+monitoring:
+  receivers: {hook: {kind: webhook, watchdog: true}, nobody: {kind: slack}}
+  logs: {}
+  metrics_api: true
+"""
 # Machines of each kind.
 API, ETCD = 2, 3
 HOST, HOOK, PORT = "host-2.lab", "hook", 8099
@@ -71,12 +76,16 @@ def answering(queued: Queued, replica: str) -> dict[str, int]:
     return {one["metric"]["job"]: int(one["value"][1]) for one in asked(queued, "sum by (job) (up)", replica)}
 
 
-def expected(queued: Queued) -> dict[str, int]:
+def nodes(queued: Queued) -> list[Json]:
     # Servers for laptops let nobody reach a pod of theirs. Machines that another file's runs had bought go meanwhile.
-    nodes = [one for one in queued.get("nodes", "-l", f"{labels.KIND}!={LAPTOPS}")["items"] if is_ready(one)]
-    gpus = [one for one in nodes if labels.GPU_PRESENT in one["metadata"]["labels"]]
+    return [one for one in queued.get("nodes", "-l", f"{labels.KIND}!={LAPTOPS}")["items"] if is_ready(one)]
+
+
+def expected(queued: Queued) -> dict[str, int]:
+    there = nodes(queued)
+    gpus = [one for one in there if labels.GPU_PRESENT in one["metadata"]["labels"]]
     pairs = {one.job: 2 for one in targets.PODS}
-    by_nodes = {"node-exporter": len(nodes), "gpu-exporter": len(gpus)}
+    by_nodes = {"node-exporter": len(there), "log-collector": len(there), "gpu-exporter": len(gpus)}
     machines = {"apiserver": API, "controllers": API, "scheduler": API, "etcd": ETCD * len(RINGS) * API}
     return {**pairs, **machines, "kube-state-metrics": 1, **by_nodes}
 

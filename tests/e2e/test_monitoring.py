@@ -12,8 +12,9 @@ from landbridge.monitoring.alarms import REPLICAS
 from tests.components.pools.joining_client import eventually
 from tests.support import quiet_day
 
-from .monitored import HOST, ails, alarms, answering, asked, expected, heard, names
+from .monitored import HOST, ails, alarms, answering, asked, expected, heard, names, nodes
 from .queued import QUEUED, Queued
+from .standing import kubectl
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 BACK_SECONDS = 120
@@ -40,6 +41,19 @@ def test_a_day_of_such_quiet_has_no_alarm_either(measured: Queued, tmp_path: Pat
 def test_the_two_alertmanagers_know_each_other_and_tell_once(measured: Queued) -> None:
     (found,) = asked(measured, "min(alertmanager_cluster_members)")
     assert found["value"][1] == "2"
+
+
+def test_kubectl_top_tells_what_nodes_in_every_place_use_and_what_runs_there(measured: Queued) -> None:
+    def told(*words: str) -> set[str]:
+        # It fails as long as there is nothing to tell.
+        text = kubectl(measured.cloud, *measured.which, "top", *words, "--no-headers", code=None)
+        return {row[0] for line in text.splitlines() if (row := line.split()) and "<unknown>" not in row}
+
+    def names_of_nodes() -> set[str]:
+        return {one["metadata"]["name"] for one in nodes(measured)}
+
+    eventually(lambda: names_of_nodes() <= told("nodes"), 300)
+    eventually(lambda: {*REPLICAS} <= told("pods", "-n", SPACE), 120)
 
 
 def test_what_is_wrong_with_a_host_s_gpu_reaches_people_and_its_end_too(measured: Queued) -> None:

@@ -11,7 +11,8 @@ import pytest
 
 from fleet import reads
 from fleet.address.plan import AddressPlan
-from fleet.model import Fleet, Model
+from fleet.fields import Model
+from fleet.model import Fleet
 from fleet.reads import Read
 from fleet.world import World, current
 

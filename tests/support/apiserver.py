@@ -52,16 +52,19 @@ class Authority:
     def pem(self) -> str:
         return self.crt.public_bytes(serialization.Encoding.PEM).decode()
 
-    def leaf(self, user: str, groups: Sequence[str] = ()) -> tuple[str, str]:
-        """Certificate and key; good as a server's on loopback too."""
+    def leaf(self, user: str, groups: Sequence[str] = (), address: str = HERE) -> tuple[str, str]:
+        """Certificate and key; good as a server's on the address too."""
         key = ec.generate_private_key(ec.SECP256R1())
         names = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         subject = x509.Name([*names, x509.NameAttribute(NameOID.COMMON_NAME, user)])
-        return self._signed(subject, key.public_key()).public_bytes(serialization.Encoding.PEM).decode(), _pem(key)
+        made = self._signed(subject, key.public_key(), address)
+        return made.public_bytes(serialization.Encoding.PEM).decode(), _pem(key)
 
-    def _signed(self, subject: x509.Name, key: Any, *, authority: bool = False) -> x509.Certificate:
+    def _signed(
+        self, subject: x509.Name, key: Any, address: str = HERE, *, authority: bool = False
+    ) -> x509.Certificate:
         now = datetime.now(UTC)
-        names = x509.SubjectAlternativeName([x509.DNSName("planned.name"), x509.IPAddress(IPv4Address(HERE))])
+        names = x509.SubjectAlternativeName([x509.DNSName("planned.name"), x509.IPAddress(IPv4Address(address))])
         builder = (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -96,6 +99,8 @@ class Server:
     accounts_public: str = ""
     # Of the controllers' calls, a second; their own default.
     rate: int = 20
+    # Of the API server, besides.
+    more: Sequence[str] = ()
 
     @property
     def url(self) -> str:
@@ -186,6 +191,7 @@ class Server:
             f"--enable-admission-plugins={','.join(ADMISSION)}",
             "--disable-admission-plugins=ServiceAccount",
             "--allow-privileged=true",
+            *self.more,
         ]
         self.start("kube-apiserver", *self.flags)
         self.until_ready()

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from fleet.model import Receiver
 from fleet.monitoring import OPERATORS, SECRET, SPACE
+from fleet.monitoring_model import Receiver
 from fleet.team_storage import namespace
 
 from ..images import ALERTMANAGER

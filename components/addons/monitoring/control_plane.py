@@ -23,6 +23,7 @@ KEPT_OF_API_SERVERS = (
     "apiserver_admission_webhook_(rejection_count|fail_open_count)",
     "apiserver_audit_(error|event)_total",
     "apiserver_flowcontrol_rejected_requests_total",
+    "aggregator_unavailable_apiservice",
     "etcd_request_duration_seconds_(bucket|count)",
     "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
 )

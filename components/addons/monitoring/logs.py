@@ -3,8 +3,8 @@
 What one has not heard while it moved, the other one has. Who asks them asks both.
 """
 
-from fleet.model import Logs
 from fleet.monitoring import SPACE
+from fleet.monitoring_model import Logs
 
 from ..images import VICTORIA_LOGS
 from ..manifests import Manifest, budget, chosen, container, get, headless, stateful_set

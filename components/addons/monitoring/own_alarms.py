@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fleet.model import Monitoring, OwnAlarm
 from fleet.monitoring import OPERATORS
+from fleet.monitoring_model import Monitoring, OwnAlarm
 from fleet.team_storage import namespace
 
 from ..manifests import compact

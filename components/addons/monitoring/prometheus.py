@@ -6,8 +6,8 @@ They read a changed configuration by themselves: a pod that is replaced begins w
 
 from pathlib import Path
 
-from fleet.model import Monitoring
 from fleet.monitoring import REMOTE_WRITE, SPACE, TOKEN
+from fleet.monitoring_model import Monitoring
 
 from ..images import PROMETHEUS
 from ..manifests import (

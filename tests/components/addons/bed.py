@@ -12,7 +12,8 @@ from components.addons.spec import AddOnsSpec, addons_spec
 from components.storage.mounts import FileSystem
 from fleet.address.plan import draft
 from fleet.loader import load
-from fleet.model import Fleet, Logs, Monitoring, OwnAlarm, Receiver, RemoteWrite, TeamQueue
+from fleet.model import Fleet, TeamQueue
+from fleet.monitoring_model import Logs, Monitoring, OwnAlarm, Receiver, RemoteWrite
 from fleet.world import World, current
 from local.providers.kubernetes.api import APPLY
 from local.providers.kubernetes.discovery import Discovery
@@ -43,7 +44,7 @@ def measured(fleet: Fleet) -> Fleet:
     }
     alarms = {"LossIsNaN": OwnAlarm(when="training_loss != training_loss", owner="research", says="It is no number.")}
     to = RemoteWrite(url="https://metrics.example.com/api/v1/write")
-    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to, logs=Logs())
+    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to, logs=Logs(), metrics_api=True)
     return fleet.model_copy(update={"monitoring": monitoring})
 
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from components.addons.component import AddOns
 from components.addons.spec import addons_spec
 from components.storage.mounts import FileSystem
-from fleet.model import Monitoring
+from fleet.monitoring_model import Monitoring
 from fleet.world import current
 world = current(Path("{bed.ROOT}/fleet.yaml"))
 def point(region, kind, name):

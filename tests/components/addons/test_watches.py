@@ -6,6 +6,7 @@ import pytest
 
 from components.addons import controllers, gangs, jobset, kueue, queues
 from components.addons.manifests import NAME, Manifest
+from components.addons.monitoring import metrics_api
 from components.addons.spec import AddOnsSpec
 from components.addons.watches import ALLOWED, GROWING, READ_VERBS
 from components.pools.admission import API_SERVER, JOINING_GROUP
@@ -61,7 +62,12 @@ def test_nobody_has_rights_by_another_s_role(example: AddOnsSpec) -> None:
     # What is a part of `edit` or of `view` is people's.
     added = [one for one in roles if any(part in one["metadata"]["labels"] for part in PARTS)]
     ours = {(one["kind"], one["metadata"]["name"]) for one in roles if one not in added}
-    assert [one["metadata"]["name"] for one in added] == [gangs.EDITOR, f"{queues.USERS}-view", f"{queues.USERS}-edit"]
+    assert [one["metadata"]["name"] for one in added] == [
+        gangs.EDITOR,
+        f"{queues.USERS}-view",
+        f"{queues.USERS}-edit",
+        metrics_api.READERS,
+    ]
     bindings = [one for one in made if one["kind"] in ("ClusterRoleBinding", "RoleBinding")]
     assert {(one["roleRef"]["kind"], one["roleRef"]["name"]) for one in bindings} == {*ours, KUBELETS}
     # Teams' own are bound to nothing: their token is for the cloud.

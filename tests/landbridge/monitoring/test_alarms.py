@@ -10,7 +10,7 @@ import pytest
 
 from components.addons.monitoring import prometheus
 from components.addons.system_pods import REPLICAS
-from fleet.model import Monitoring, OwnAlarm
+from fleet.monitoring_model import Monitoring, OwnAlarm
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.commands.alarms import table
 from landbridge.errors import LandbridgeError

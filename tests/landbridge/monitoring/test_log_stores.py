@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from components.addons.monitoring import logs
-from fleet.model import Logs, Monitoring
+from fleet.monitoring_model import Logs, Monitoring
 from landbridge.access.person import Person
 from landbridge.cluster.kube import Kube
 from landbridge.commands import logs as command

@@ -8,7 +8,7 @@ import pytest
 
 from components.addons.monitoring import alertmanager
 from components.addons.spec import AddOnsSpec
-from fleet.model import Monitoring, Receiver
+from fleet.monitoring_model import Monitoring, Receiver
 from tests.support.apiserver import HERE, free_port
 from tests.support.prometheus import Answering, Json, answering, post, ready, running
 from tests.support.waiting import eventually

@@ -154,7 +154,7 @@ def test_of_an_api_server_a_part_is_kept(standing: Standing) -> None:
 def test_what_alarms_ask_of_an_api_server_is_kept(standing: Standing) -> None:
     """Of those that an idle one tells: some count nothing before they have something to count."""
     text = "".join(prometheus.rules().values())
-    asked = set(re.findall(r'\b((?:apiserver|etcd)_\w+)\{\s*job="apiserver"', text))
+    asked = set(re.findall(r'\b((?:aggregator|apiserver|etcd)_\w+)\{\s*job="apiserver"', text))
     assert len(asked) >= 6
     for name in asked:
         assert re.fullmatch("|".join(control_plane.KEPT_OF_API_SERVERS), name), name

@@ -10,7 +10,7 @@ from components.control_plane import firewall as api_rules
 from components.control_plane.machines import cluster_spec
 from components.pools import firewall as pool_rules
 from components.pools.spec import pool_spec
-from fleet.model import Monitoring
+from fleet.monitoring_model import Monitoring
 from fleet.world import World
 from tests.components.addons.test_queue_ways import without_queues
 from tests.components.addons.test_queues import world
