@@ -1,6 +1,6 @@
 """`landbridge usage`: whose the GPU hours were."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from landbridge.usage import activity
 from landbridge.usage.account import TABLES, Account, Row, account, gpu_prices
 from landbridge.usage.held import of_deaths, of_pods, within
 from landbridge.usage.picture import svg, told
+from landbridge.usage.scale_down import NODE, Gone, Saved, ScaleDown, of_nodes, scale_down
 from landbridge.why import opened as why_opened
 from landbridge.why.looking import Looking
 from landbridge.why.report import ended
@@ -71,11 +72,17 @@ def _account(person: Person, looking: Looking, days: float) -> Account:
     since, space = (now - timedelta(days=days)).timestamp(), namespace(person.team) if person.team else ""
     where = f"--namespace={space}" if space else "--all-namespaces"
     pods, nodes = looking.api.items("pods", where, "pods"), looking.api.items("nodes", "--all-namespaces", "nodes")
-    were = of_deaths(one for one in ended(looking.records) if space in ("", one.pod["metadata"]["namespace"]))
+    went, records = Gone(), looking.records
+    found = ended(records, lambda day: went.hear(records.about(NODE, [day])))
+    were = of_deaths(one for one in found if space in ("", one.pod["metadata"]["namespace"]))
     held = within(of_pods(pods, nodes, now.timestamp()), were, since)
-    gaps = looking.records.gaps(since, now.timestamp())
-    active = _active(person, looking, days)
-    return account(held, since, now.timestamp(), gpu_prices(person.world.fleet), active, gaps)
+    gaps = records.gaps(since, now.timestamp())
+    active, fleet = _active(person, looking, days), person.world.fleet
+    made = account(held, since, now.timestamp(), gpu_prices(fleet), active, gaps)
+    if space:
+        return made
+    machines = [*went.machines(), *of_nodes(nodes, now.timestamp())]
+    return made._replace(scale_down=scale_down(machines, fleet, since, now.timestamp(), gaps))
 
 
 def _active(person: Person, looking: Looking, days: float) -> dict[str, float]:
@@ -99,11 +106,35 @@ def _show(made: Account, looking: Looking, out: Output) -> None:
         if made.tables[name]:
             say("")
             say(table(name, made.tables[name]))
+    if made.scale_down and made.scale_down.pools:
+        say("")
+        say(saved_table(made.scale_down.pools))
+        say(saved(made.scale_down))
     for gap in made.gaps:
         times = f"{gap.since:%d %b %H:%M} to {gap.until:%d %b %H:%M} UTC"
         say(Text(f"Not known: what ended {times}: {gap.why}.", style="dim"))
     for blind in looking.blind:
         say(Text(f"Not looked at: {blind}.", style="dim"), soft_wrap=True)
+
+
+def saved(made: ScaleDown) -> str:
+    """In a line; of no money where no price is known."""
+    money = f", {made.dollars:,.0f} US dollars" if made.dollars else ""
+    return (
+        f"Saved by scale-down: {made.machine_hours:,.1f} machine hours{money}, against the most machines of each pool "
+        f"held for all of {made.hours:,.1f} hours."
+    )
+
+
+def saved_table(rows: Sequence[Saved]) -> Table:
+    columns = {
+        "most machines": [str(row.most) for row in rows],
+        "machine hours": [f"{row.machine_hours:,.1f}" for row in rows],
+        "saved": [f"{row.saved_machine_hours:,.1f}" for row in rows],
+        "GPU hours saved": [f"{row.saved_gpu_hours:,.1f}" if row.saved_gpu_hours else NOT_KNOWN for row in rows],
+        "US dollars saved": [NOT_KNOWN if row.saved_dollars is None else f"{row.saved_dollars:,.0f}" for row in rows],
+    }
+    return _shown("scale-down", [row.name for row in rows], columns)
 
 
 def table(name: str, rows: Sequence[Row]) -> Table:
@@ -114,10 +145,14 @@ def table(name: str, rows: Sequence[Row]) -> Table:
         "at work": [NOT_KNOWN if row.active is None else f"{row.active:.0%}" for row in rows],
         "US dollars": [NOT_KNOWN if row.dollars is None else f"{row.dollars:,.0f}" for row in rows],
     }
+    return _shown(name, [row.name for row in rows], columns)
+
+
+def _shown(title: str, names: Sequence[str], columns: Mapping[str, Sequence[str]]) -> Table:
     having = {head: cells for head, cells in columns.items() if {*cells} != {NOT_KNOWN}}
-    shown = tables.plain_table(name, *having, right=having)
-    for number, row in enumerate(rows[:MOST_ROWS]):
-        shown.add_row(Text(row.name, style="bold"), *(cells[number] for cells in having.values()))
-    if (more := len(rows) - MOST_ROWS) > 0:
+    shown = tables.plain_table(title, *having, right=having)
+    for number, name in enumerate(names[:MOST_ROWS]):
+        shown.add_row(Text(name, style="bold"), *(cells[number] for cells in having.values()))
+    if (more := len(names) - MOST_ROWS) > 0:
         shown.add_row(Text(f"{more} more in --json", style="dim"))
     return shown

@@ -10,6 +10,7 @@ from fleet.model import Fleet
 from landbridge.why.records import Gap
 
 from .held import Held
+from .scale_down import ScaleDown
 
 NOBODY, NOT_RUN, GONE = "no team", "not launched as a run", "a node that is gone"
 # Which table → whose a pod's hours are in it.
@@ -32,7 +33,9 @@ class Row(NamedTuple):
 
 
 class Account(NamedTuple):
-    """Rows with the most hours first. `unpriced` are hours for which nobody has said a price."""
+    """Rows with the most hours first. `unpriced` are hours for which nobody has said a price. `scale_down` is None for
+    who sees one team alone: machines are of all.
+    """
 
     since: float
     until: float
@@ -42,6 +45,7 @@ class Account(NamedTuple):
     unpriced_gpu_hours: float
     tables: Mapping[str, Sequence[Row]]
     gaps: Sequence[Gap]
+    scale_down: ScaleDown | None = None
 
     def as_json(self) -> dict[str, Any]:
         rest = ("gpu_hours", "lost_gpu_hours", "dollars", "unpriced_gpu_hours")
@@ -50,6 +54,7 @@ class Account(NamedTuple):
             "until": written(self.until),
             **{name: round(getattr(self, name), 2) for name in rest},
             **{name: [row._asdict() for row in rows] for name, rows in self.tables.items()},
+            "scale_down": self.scale_down and self.scale_down.as_json(),
             "gaps": [{"since": one.since, "until": one.until, "why": one.why} for one in self.gaps],
         }
 

@@ -91,6 +91,11 @@ class Records:
         """Most lines are passed over unread."""
         return _parsed(line for line in self.lines(days) if any(mark in line for mark in marks))
 
+    def about(self, kind: str, days: Sequence[date]) -> Iterator[Observation]:
+        """All of those days that is about things of a kind."""
+        found = self._marked(days, f'"{kind}/'.encode())
+        return (one for one in found if one.about.startswith(f"{kind}/"))
+
     def lines(self, days: Sequence[date]) -> list[bytes]:
         for day in [one for one in days if one not in self._lines]:
             if day not in [*self.keys][:SOON_DAYS]:
@@ -127,9 +132,9 @@ class Records:
                     told[one.about].append((span, one.text))
                 else:
                     spans[one.about].append(span)
-        known = [span for name, mine in spans.items() for span in _less(mine, [gap for gap, _ in told[name]])]
+        known = [span for name, mine in spans.items() for span in less(mine, [gap for gap, _ in told[name]])]
         reasons = [one for mine in told.values() for one in mine]
-        missing = _less([(since, min(until, (self.now - LATE).timestamp()))], known)
+        missing = less([(since, min(until, (self.now - LATE).timestamp()))], known)
         return [Gap(_time(first), _time(last), _why((first, last), reasons)) for first, last in missing]
 
     @property
@@ -165,7 +170,7 @@ def _parsed(lines: Iterable[bytes]) -> Iterator[Observation]:
             continue
 
 
-def _less(spans: Iterable[Span], without: Iterable[Span]) -> Iterator[Span]:
+def less(spans: Iterable[Span], without: Iterable[Span]) -> Iterator[Span]:
     """What is left of them."""
     holes = sorted(without)
     for begun, until in spans:

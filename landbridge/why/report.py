@@ -69,10 +69,12 @@ def report(records: Records, namespace: str) -> Report:
     return of(found, since, until, records.gaps(since, until))
 
 
-def ended(records: Records) -> list[Death]:
-    """All pods that did, well or not, each once. Raises CloudError."""
+def ended(records: Records, beside: Callable[[date], None] = lambda _: None) -> list[Death]:
+    """All pods that did, well or not, each once. `beside` is told of each day while its lines are at hand, the oldest
+    first. Raises CloudError.
+    """
     found: dict[tuple[str, str], Death] = {}
-    for one in _by_days(records):
+    for one in _by_days(records, beside):
         if one.at >= records.since.timestamp():
             # What went on over midnight is known better on the second day.
             found[one.title, str(one.pod["metadata"]["uid"])] = one
@@ -112,7 +114,7 @@ def board(death: Death) -> str:
     return next((f"{one.about.partition('/')[2]} {one.facts['pci']}" for one in found), "")
 
 
-def _by_days(records: Records) -> Iterator[Death]:
+def _by_days(records: Records, beside: Callable[[date], None]) -> Iterator[Death]:
     """Two days at a time, the oldest first: a month of a large cluster is more than a laptop's memory."""
     days = sorted(records.keys)
     for number, day in enumerate(days):
@@ -120,6 +122,7 @@ def _by_days(records: Records) -> Iterator[Death]:
         begun = datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
         around = [one for one in days if _yesterday(day) <= one <= day]
         yield from of_records(records.on(around), begun)
+        beside(day)
         records.forget(_yesterday(day))
 
 
