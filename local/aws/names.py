@@ -12,6 +12,7 @@ SERVICES = (
     "elasticloadbalancing",
     "kms",
     "logs",
+    "monitoring",
     "rolesanywhere",
     "s3",
     "secretsmanager",

@@ -44,6 +44,7 @@ from . import (
     unsigned,
     versions,
     vpn,
+    vpn_metrics,
     web_identity,
 )
 
@@ -74,6 +75,7 @@ EXTENSIONS = (
     private_zones,
     records,
     vpn,
+    vpn_metrics,
     dependency_violations,
     web_identity,
     run_command,
