@@ -32,6 +32,7 @@ from .azure import team_pods as azure_team_pods
 from .manifests import Manifest
 from .monitoring import (
     alertmanager,
+    fleet_metrics,
     gpu_metrics,
     log_collector,
     logs,
@@ -113,6 +114,9 @@ TABLE: dict[str, AddOn] = {
     logs.ADDON: AddOn(logs.manifests, (prometheus.ADDON,), wanted=logs.wanted),
     log_collector.ADDON: AddOn(log_collector.manifests, (logs.ADDON,), wanted=logs.wanted),
     metrics_api.ADDON: AddOn(metrics_api.manifests, (prometheus.ADDON,), wanted=metrics_api.wanted),
+    fleet_metrics.ADDON: AddOn(
+        fleet_metrics.manifests, (priorities.ADDON, prometheus.ADDON), wanted=fleet_metrics.wanted
+    ),
     spares.ADDON: AddOn(spares.manifests, (priorities.ADDON, tolerations.ADDON), wanted=spares.wanted),
     # Machines join from then on, and no earlier than they can be shut out.
     joining.POOLS_ADDON: AddOn(joining.pools, (joining.ADDON,)),

@@ -6,6 +6,9 @@ from .machines import ClusterSpec
 from .rings import RINGS, Ring
 from .units import UNITS, cloud_files, script, scripts, unit
 
+# The other members' turns after a leader that fails, see on_machine/etcd_backup.py; and the snapshot itself.
+GRACE_MINUTES = 7
+
 
 def place(cluster: str, ring: Ring | None = None) -> str:
     """Where in the bucket a cluster's snapshots lie: backups/main/events/2026-01-01T120000Z-4711.db."""

@@ -21,7 +21,12 @@ class Connection(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.region}-{self.site}-{self.number}"
+        return connection_name(self.region, self.site, self.number)
+
+
+def connection_name(region: str, other: str, number: int) -> str:
+    """Of a region's hub with another end."""
+    return f"{region}-{other}-{number}"
 
 
 def connections(fleet: Fleet, plan: AddressPlan, cloud: Cloud = "aws") -> list[Connection]:

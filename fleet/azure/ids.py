@@ -6,6 +6,8 @@ from ..model import Fleet
 SECRETS_OFFICER = "b86a8fe4-44ce-4948-aee5-eccb2c155cd7"
 # And reads, writes and deletes blobs: Storage Blob Data Contributor.
 BLOB_CONTRIBUTOR = "ba92f5b4-2d11-453d-a403-e96b0029c9fe"
+# And reads and lists them: Storage Blob Data Reader.
+BLOB_READER = "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1"
 
 
 def subscription(fleet: Fleet) -> str:

@@ -2,11 +2,12 @@
 
 from datetime import UTC, datetime, timedelta
 
+from components.control_plane.backups import GRACE_MINUTES
+
 from .restore_command import old
 from .ring import RING
 
-# The other members' turns after a leader that fails, see on_machine/etcd_backup.py; and the snapshot itself.
-GRACE = timedelta(minutes=7)
+GRACE = timedelta(minutes=GRACE_MINUTES)
 
 
 def late(ring: str, newest: datetime | None) -> str:

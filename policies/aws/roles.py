@@ -1,6 +1,6 @@
 """Roles that pods take by a token of their cluster's issuer: a team's opens that team's storage alone, that of a
-cluster's autoscaler sizes that cluster's pools alone, that of its recorder keeps that cluster's records alone, and as
-that of its joining service instances are looked at.
+cluster's autoscaler sizes that cluster's pools alone, that of its recorder keeps that cluster's records alone, as that
+of its joining service instances are looked at, and that of its fleet metrics lists that cluster's snapshots.
 
 Any other service account gets no role: whoever gives it one says here what it may.
 """
@@ -8,7 +8,7 @@ Any other service account gets no role: whoever gives it one says here what it m
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from fleet import autoscaler, issuers, joining, recorder, team_storage
+from fleet import autoscaler, fleet_metrics, issuers, joining, recorder, team_storage
 from fleet.buckets import bucket_arn, key_alias
 from fleet.model import Fleet
 from fleet.world import World
@@ -26,6 +26,8 @@ LIST = "s3:listbucket"
 OPENS, SEALS = "kms:decrypt", "kms:generatedatakey"
 MACHINES = {"ec2:describeinstances", "ec2:describeinstancestatus", "autoscaling:describescalingactivities"}
 INSTANCES = {"ec2:describeinstances"}
+# EC2's own word of VPN connections has the keys of their tunnels in it.
+LINKS = {"ec2:describetags", "cloudwatch:getmetricdata"}
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
     "autoscaling:setdesiredcapacity",
@@ -36,6 +38,7 @@ NARROW = "Name what the team has: its folder of the fleet buckets, and its bucke
 GROUPS = "Take components/addons/aws/autoscaler_role.py's: the cluster's own groups by name and tags, in its regions"
 RECORDS = "Take components/addons/aws/recorder_role.py's: the cluster's own records, and its audit log to read"
 LOOKS = "Take components/addons/aws/joining_role.py's: to look at instances in the cluster's regions"
+METRICS = "Take components/addons/aws/fleet_metrics_role.py's: to list the cluster's snapshots, and no right to read"
 TRUST = "Trust components/addons/aws/team_roles.py's: one issuer, one service account, one audience"
 # Whether a statement may have one of a resource.
 Fits = Callable[[str, dict[str, Any]], bool]
@@ -67,7 +70,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         subjects = {subject for statement in federated for subject in _subjects(statement, world.fleet)}
         own = _own(world.fleet, subjects, {cluster for one in federated if (cluster := _cluster(one, world.fleet))})
         if own is None:
-            ours = f"{autoscaler.ACCOUNT}, {recorder.ACCOUNT} or {joining.ACCOUNT}"
+            ours = f"{autoscaler.ACCOUNT}, {recorder.ACCOUNT}, {fleet_metrics.ACCOUNT} or {joining.ACCOUNT}"
             whose = f"not one cluster's {ours} and no team's {team_storage.ACCOUNT}"
             what = f"pods may take the role that are {whose}: {', '.join(sorted(subjects))}"
             yield finding(role, "assumeRolePolicy", what, TRUST)
@@ -80,13 +83,14 @@ def _own(fleet: Fleet, subjects: set[str], clusters: set[str]) -> Own | None:
     for team in fleet.teams:
         if subjects == {team_storage.subject(team)}:
             return _of_team(fleet, team)
-    if subjects == {autoscaler.SUBJECT} and len(clusters) == 1:
-        return _of_autoscaler(fleet, *clusters)
-    if subjects == {recorder.SUBJECT} and len(clusters) == 1:
-        return _of_recorder(fleet, *clusters)
-    if subjects == {joining.SUBJECT} and len(clusters) == 1:
-        return _of_joining(fleet, *clusters)
-    return None
+    services = {
+        autoscaler.SUBJECT: _of_autoscaler,
+        recorder.SUBJECT: _of_recorder,
+        joining.SUBJECT: _of_joining,
+        fleet_metrics.SUBJECT: _of_fleet_metrics,
+    }
+    found = [of for subject, of in services.items() if subjects == {subject} and len(clusters) == 1]
+    return found[0](fleet, *clusters) if found else None
 
 
 def _cluster(statement: dict[str, Any], fleet: Fleet) -> str | None:
@@ -209,6 +213,25 @@ def _of_joining(fleet: Fleet, cluster: str) -> Own:
         return _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
 
     return Own(f"the joining service of {cluster}", LOOKS, ((INSTANCES, looks),))
+
+
+def _of_fleet_metrics(fleet: Fleet, cluster: str) -> Own:
+    """It lists what lies below two prefixes, is told of tunnels in the cluster's regions, and reads nothing."""
+    there = team_storage.regions(fleet)
+    folders = {
+        bucket_arn(fleet, one.region): f"{one.prefix}*"
+        for one in fleet_metrics.folders(fleet, cluster)
+        if one.region in there
+    }
+    linked = set(fleet_metrics.linked(fleet, cluster, "aws"))
+
+    def lists(resource: str, statement: dict[str, Any]) -> bool:
+        return resource in folders and _only(statement, "StringLike", "s3:prefix", {folders[resource]}.__contains__)
+
+    def looks(_: str, statement: dict[str, Any]) -> bool:
+        return _only(statement, "StringEquals", "aws:RequestedRegion", linked.__contains__)
+
+    return Own(f"the fleet metrics of {cluster}", METRICS, (({LIST}, lists), (LINKS, looks)))
 
 
 def _fleet_key(fleet: Fleet, regions: list[str], resource: str, statement: dict[str, Any]) -> bool:

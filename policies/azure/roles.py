@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from fleet import autoscaler, buckets, issuers, joining, recorder, team_storage
+from fleet import autoscaler, buckets, fleet_metrics, issuers, joining, recorder, team_storage
 from fleet.azure.ids import BLOB_CONTRIBUTOR as WRITER
+from fleet.azure.ids import BLOB_READER as READER
 from fleet.azure.ids import SECRETS_OFFICER as OFFICER
 from fleet.azure.ids import subscription
 from fleet.model import Fleet
@@ -29,7 +30,7 @@ TOO_MUCH = {
 }
 # Over an account each opens every folder, and over a vault every secret: a condition or a scope says which is meant.
 BLOBS = {
-    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
+    READER: "Storage Blob Data Reader",
     WRITER: "Storage Blob Data Contributor",
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
 }
@@ -86,6 +87,7 @@ def _narrow(item: Item, fleet: Fleet) -> Iterator[Finding]:
         role in BLOBS
         and not FOLDERS.search(str(condition or ""))
         and not _of_issuer(str(scope), fleet)
+        and not (role == READER and _lists(str(condition or ""), str(scope), fleet))
         and not _of_people(item, role, fleet)
     ):
         what = f"{BLOBS[role]} opens all that lies in {scope}"
@@ -124,6 +126,16 @@ def _owners(fleet: Fleet, scope: str) -> Iterator[Told]:
         ):
             own = recorder.written(name)
             yield Told(frozenset((*own, f"audit/{name}/*")), frozenset(own))
+
+
+def _lists(condition: str, scope: str, fleet: Fleet) -> bool:
+    """No blob is read, and names are listed of one cluster's snapshots where they lie."""
+    return any(
+        condition == fleet_metrics.condition(one.prefix)
+        and f"/storageAccounts/{buckets.bucket_name(fleet, one.region)}/" in scope
+        for cluster in fleet.clusters
+        for one in fleet_metrics.folders(fleet, cluster)
+    )
 
 
 def _of_people(item: Item, role: str, fleet: Fleet) -> bool:
@@ -205,12 +217,12 @@ def _defined(item: Item, fleet: Fleet) -> Iterator[Finding]:
 
 def _trusted(item: Item, fleet: Fleet) -> Iterator[Finding]:
     teams = (team_storage.subject(team) for team in fleet.teams)
-    subjects = {autoscaler.SUBJECT, recorder.SUBJECT, joining.SUBJECT, *teams}
+    subjects = {autoscaler.SUBJECT, recorder.SUBJECT, joining.SUBJECT, fleet_metrics.SUBJECT, *teams}
     subject, audiences, issuer = (item.props.get(path) for path in ("subject", "audiences", "issuer"))
     if unknown_in(subject):
         yield undecidable(item, "subject")
     elif subject not in subjects:
-        others = "the autoscaler's, the recorder's or the joining service's"
+        others = "the autoscaler's, the recorder's, the joining service's or the fleet metrics'"
         whose = f"no team's {team_storage.ACCOUNT}, and not {others}"
         yield finding(item, "subject", f"subject {subject} is {whose}", TRUST)
     if unknown_in(audiences):

@@ -13,11 +13,13 @@ import pulumi_kubernetes as kubernetes
 
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
+from components.addons.azure import fleet_metrics_role as azure_fleet_metrics_role
 from components.addons.azure import joining_role as azure_joining_role
 from components.addons.azure import recorder_role as azure_recorder_role
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
+from components.addons.monitoring.fleet_metrics import ADDON as FLEET_METRICS
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
 from components.storage.mounts import RegionFiles
@@ -76,6 +78,8 @@ async def _program(world: World, stack: StackSpec) -> None:
         addons_azure.autoscaler(world, name, azure, provider)
     if azure and azure_recorder_role.wanted(fleet, name):
         addons_azure.recorder(world, name, azure, provider)
+    if azure and FLEET_METRICS in having and azure_fleet_metrics_role.wanted(fleet, name):
+        addons_azure.fleet_metrics(world, name, azure, provider)
     try:
         AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds

@@ -4,8 +4,16 @@ import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
-from components.addons.aws import joining_role, recorder_role
-from components.addons.aws.addons import AutoscalerRole, IssuerTrust, JoiningRole, RecorderRole, RolesArgs, TeamRoles
+from components.addons.aws import fleet_metrics_role, joining_role, recorder_role
+from components.addons.aws.addons import (
+    AutoscalerRole,
+    FleetMetricsRole,
+    IssuerTrust,
+    JoiningRole,
+    RecorderRole,
+    RolesArgs,
+    TeamRoles,
+)
 from fleet import team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
@@ -46,3 +54,5 @@ def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, 
         JoiningRole("joining", args, opts)
     if recorder_role.wanted(world.fleet, cluster):
         RecorderRole("recorder", args, opts)
+    if world.fleet.monitoring is not None and fleet_metrics_role.wanted(world.fleet, cluster):
+        FleetMetricsRole("fleet-metrics", args, opts)

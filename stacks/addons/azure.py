@@ -7,9 +7,15 @@ from pulumi import ResourceOptions
 
 from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.azure import team_pods as azure_team_pods
-from components.addons.azure.addons import AutoscalerIdentity, RecorderIdentity, TeamIdentities
+from components.addons.azure.addons import (
+    AutoscalerIdentity,
+    FleetMetricsIdentity,
+    RecorderIdentity,
+    TeamIdentities,
+)
 from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.addons.manifests import config_map
+from components.addons.monitoring.fleet_metrics import ADDON as FLEET_METRICS
 from components.addons.recorder import ADDON as RECORDER
 from components.storage.azure.secrets import secret
 from fleet.buckets import vault_name
@@ -65,6 +71,13 @@ def recorder(world: World, cluster: str, cloud: azure.Provider, inside: kubernet
     options = ResourceOptions(providers={"azure-native": cloud})
     made = RecorderIdentity("recorder-azure", {"fleet": world.fleet, "cluster": cluster}, options)
     _named(RECORDER, made.client_id, inside)
+
+
+def fleet_metrics(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
+    """Its identity, and in the cluster what its pod names it by."""
+    options = ResourceOptions(providers={"azure-native": cloud})
+    made = FleetMetricsIdentity("fleet-metrics-azure", {"fleet": world.fleet, "cluster": cluster}, options)
+    _named(FLEET_METRICS, made.client_id, inside)
 
 
 def _named(addon: str, client_id: pulumi.Output[str], inside: kubernetes.Provider) -> None:

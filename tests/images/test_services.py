@@ -16,7 +16,7 @@ from images import bill, containers, running, services
 from tests.support import images
 
 GOLDEN = Path(__file__).parents[1] / "components/addons/golden"
-ADDONS = ("cluster-autoscaler", "recorder")
+ADDONS = ("cluster-autoscaler", "recorder", "fleet-metrics")
 pytestmark = [pytest.mark.timeout(1800), pytest.mark.skipif(os.geteuid() != 0, reason="a bake wants root")]
 
 

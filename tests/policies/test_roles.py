@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from components.addons.aws import autoscaler_role as aws_autoscaler_role
+from components.addons.aws import fleet_metrics_role as aws_fleet_metrics_role
 from components.addons.aws import joining_role as aws_joining_role
 from components.addons.aws import recorder_role as aws_recorder_role
 from components.addons.aws import team_roles as aws_team_roles
@@ -145,7 +146,7 @@ def test_a_cluster_s_autoscaler_sizes_no_other_cluster_s_pools() -> None:
     both = aws_autoscaler_role.trust(fleet, "main")
     both["Statement"] += aws_autoscaler_role.trust(fleet, "next")["Statement"]
     (one,) = judged(found, aws_autoscaler_role.permissions(fleet, "main"), trust=both)
-    assert "not one cluster's cluster-autoscaler, recorder or landbridge-joining" in one.what
+    assert "not one cluster's cluster-autoscaler, recorder, fleet-metrics or landbridge-joining" in one.what
 
 
 def recording(found: World, may: Any, cluster: str = "main") -> list[Finding]:
@@ -253,3 +254,45 @@ def test_a_team_reads_what_was_recorded_of_it_and_writes_none_of_it() -> None:
     for change in ({"Action": ["s3:PutObject"]}, {"Resource": [f"{HOME}/team-records/platform/*"]}):
         wider = {**may, "Statement": [*may["Statement"], {**records, **change}]}
         assert judged(found, wider), change
+
+
+def telling(found: World, may: Any, cluster: str = "main") -> list[Finding]:
+    return judged(found, may, trust=aws_fleet_metrics_role.trust(found.fleet, cluster))
+
+
+def test_it_takes_the_role_of_fleet_metrics_as_add_ons_write_it() -> None:
+    for found, cluster in ((world(), "main"), (bed.both(), "main"), (bed.both(), "south")):
+        assert telling(found, aws_fleet_metrics_role.permissions(found.fleet, cluster), cluster) == []
+
+
+BEYOND: dict[str, Any] = {
+    "a snapshot to read": lambda home, *_: home["Action"].append("s3:GetObject"),
+    "a list of everything": lambda home, *_: home.pop("Condition"),
+    "another cluster's list": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/other/*"}),
+    "a list of all snapshots": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/*"}),
+    "copies where there are none": lambda home, copy, _: copy.update(Resource=home["Resource"]),
+    "another region's bucket": lambda home, *_: home.update(Resource=[ELSEWHERE]),
+    "keys of tunnels": lambda home, copy, links: links["Action"].append("ec2:DescribeVpnConnections"),
+    "a look anywhere": lambda home, copy, links: links.pop("Condition"),
+    "a look at another region": lambda home, copy, links: links["Condition"]["StringEquals"][
+        "aws:RequestedRegion"
+    ].append("ap-south-1"),
+}
+
+
+@pytest.mark.parametrize("step", BEYOND)
+def test_the_role_of_fleet_metrics_goes_no_further(step: str) -> None:
+    found = world()
+    may = aws_fleet_metrics_role.permissions(found.fleet, "main")
+    BEYOND[step](*may["Statement"])
+    findings = telling(found, may)
+    assert findings
+    assert all(
+        "the fleet metrics of main may" in one.what and "fleet_metrics_role.py" in one.remedy for one in findings
+    )
+
+
+def test_fleet_metrics_do_nobody_else_s_work() -> None:
+    found = world()
+    assert telling(found, aws_recorder_role.permissions(found.fleet, "main"))
+    assert recording(found, aws_fleet_metrics_role.permissions(found.fleet, "main"))

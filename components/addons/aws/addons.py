@@ -10,7 +10,7 @@ from fleet import issuers
 from fleet.model import Fleet
 
 from .. import owners
-from . import autoscaler_role, joining_role, recorder_role, team_roles
+from . import autoscaler_role, fleet_metrics_role, joining_role, recorder_role, team_roles
 
 
 class Document(Protocol):
@@ -119,6 +119,14 @@ class RecorderRole(ServiceRole):
     def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         texts = Texts("recorder", "What the recorder of {} may do in AWS", "records")
         super().__init__("RecorderRole", name, args, recorder_role, texts, opts)
+
+
+class FleetMetricsRole(ServiceRole):
+    """Of who reads what only clouds know. Its pod names it: see monitoring/fleet_metrics.py."""
+
+    def __init__(self, name: str, args: RolesArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        texts = Texts("fleet-metrics", "What the fleet metrics of {} may see in AWS", "looks")
+        super().__init__("FleetMetricsRole", name, args, fleet_metrics_role, texts, opts)
 
 
 def _role(

@@ -13,7 +13,7 @@ from fleet.model import Fleet
 
 from .. import owners
 from . import autoscaler_role as role
-from . import recorder_role, team_roles
+from . import fleet_metrics_role, recorder_role, team_roles
 
 
 class IdentityArgs(TypedDict):
@@ -122,6 +122,41 @@ class RecorderIdentity(pulumi.ComponentResource):
         what = recorder_role.assignment_id(fleet, cluster)
         # By its name, which policies can tell before it is made.
         assigned("recorder-looks", Assignment(what, ids.role(fleet, number), scope), identity, self, definition)
+
+
+class FleetMetricsIdentity(pulumi.ComponentResource):
+    """Of who reads what only clouds know. `client_id` is what its pod names it by: see monitoring/fleet_metrics.py."""
+
+    def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("landbridge:addons:FleetMetricsIdentity", name, None, opts)
+        fleet, cluster = args["fleet"], args["cluster"]
+        identity = _identity(
+            self,
+            "fleet-metrics",
+            args,
+            name=fleet_metrics_role.identity_name(fleet, cluster),
+            region=fleet_metrics_role.home(fleet, cluster),
+            tags=owners.of_cluster(fleet, cluster).tags("fleet-metrics"),
+            federation=fleet_metrics_role.federation(fleet, cluster),
+            credential="fleet-metrics",
+        )
+        for grant in fleet_metrics_role.lists(fleet, cluster):
+            assigned(f"list-{grant.region}", Assignment(*grant[1:]), identity, self)
+        if looks := fleet_metrics_role.looks(fleet, cluster):
+            definition = _definition(
+                self,
+                "may-look-at-links",
+                args,
+                number=fleet_metrics_role.role_id(fleet, cluster),
+                name=owners.of_cluster(fleet, cluster).name("fleet-metrics", 400),
+                description=f"The fleet metrics of {cluster} may tell how VPN connections are",
+                actions=fleet_metrics_role.LOOKS,
+            )
+            for grant in looks:
+                # By its name, which policies can tell before it is made.
+                assigned(f"links-{grant.region}", Assignment(*grant[1:]), identity, self, definition)
+        self.client_id = identity.client_id
+        self.register_outputs({})
 
 
 def _definition(

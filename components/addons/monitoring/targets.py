@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec
+from fleet import fleet_metrics
 from fleet.monitoring import SPACE
 
 from .. import autoscaler, controllers, kueue, maintenance, recorder
@@ -58,6 +59,7 @@ PODS = (
     Pods("recorder", recorder.ADDON, METRICS, SYSTEM),
     Pods("maintenance", maintenance.ADDON, METRICS, SYSTEM),
     Pods("kueue", kueue.ADDON, METRICS, controllers.SPACE, guarded=True),
+    Pods("fleet-metrics", fleet_metrics.ACCOUNT, METRICS, SYSTEM),
 )
 SPACES = tuple(sorted({one.space for one in PODS}))
 

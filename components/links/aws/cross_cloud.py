@@ -6,6 +6,7 @@ from typing import NamedTuple
 from fleet.address.plan import AddressPlan
 from fleet.model import Fleet
 
+from ..connections import connection_name
 from ..plan import Crossing, crossings
 from .connections import options
 
@@ -20,7 +21,7 @@ class CrossCloudConnection(NamedTuple):
 
     @property
     def name(self) -> str:
-        return f"{self.aws}-{self.azure}-{self.instance + 1}"
+        return connection_name(self.aws, self.azure, self.instance + 1)
 
 
 def cross_cloud_connections(fleet: Fleet, plan: AddressPlan) -> list[CrossCloudConnection]:

@@ -176,6 +176,7 @@ def test_dns_stands_on_different_hosts_in_every_place_and_the_autoscaler_on_syst
             "cluster-autoscaler": (2, {"system"}),
             "maintenance": (2, {"system"}),
             "recorder": (2, {"system"}),
+            "fleet-metrics": (1, {"system"}),
         },
     )
 

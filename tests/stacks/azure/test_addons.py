@@ -9,6 +9,7 @@ import pytest
 
 from components.addons import autoscaler, recorder
 from components.addons.azure.pod_role import CLIENT_ID, identity
+from components.addons.monitoring import fleet_metrics
 from components.network.azure.spec import network_spec
 from components.storage.azure import secrets
 from fleet import issuers
@@ -148,6 +149,21 @@ def test_the_recorder_writes_in_the_home_s_cloud_alone_and_looks_where_machines_
         assert (f"recorder-{SOUTH}" in rights) == in_azure
         assert identity(recorder.ADDON) in clouds.of("kubernetes:core/v1:ConfigMap")
     assert south.of("kubernetes:core/v1:ConfigMap")[identity(recorder.ADDON)]["data"] == {CLIENT_ID: "the-client"}
+
+
+def test_fleet_metrics_are_asked_of_both_clouds_and_by_nobody_without_monitoring(
+    world: World, main: Clouds, south: Clouds
+) -> None:
+    for clouds in (main, south):
+        assert "fleet-metrics" not in clouds.of("aws:iam/role:Role")
+        assert "fleet-metrics" not in clouds.of("azure-native:managedidentity:UserAssignedIdentity")
+    measured = World(bed.measured(world.fleet), world.plan, world.path)
+    found = run(measured, "main")
+    may = found.of("aws:iam/rolePolicy:RolePolicy")["fleet-metrics"]["policy"]
+    assert "s3:ListBucket" in may
+    assert "s3:GetObject" not in may
+    assert f"links-{SOUTH}" in found.of("azure-native:authorization:RoleAssignment")
+    assert found.of("kubernetes:core/v1:ConfigMap")[identity(fleet_metrics.ADDON)]["data"] == {CLIENT_ID: "the-client"}
 
 
 def test_who_is_at_home_in_azure_has_aws_trust_its_issuer(world: World, main: Clouds, south: Clouds) -> None:

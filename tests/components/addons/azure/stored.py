@@ -14,8 +14,10 @@ from tests.components.addons.azure.test_addons import SOUTH
 from tests.local.azure.support import SUBSCRIPTION, GivenToken, LocalAzure
 
 
-def container(azure: LocalAzure, group: str, condition: str, paths: Iterable[str]) -> Any:
-    """With a blob of each of these paths."""
+def container(
+    azure: LocalAzure, group: str, condition: str, paths: Iterable[str], role: str = team_roles.CONTRIBUTOR
+) -> Any:
+    """With a blob of each of these paths; `role` is one of Azure's own."""
     name = f"t{uuid.uuid4().hex[:16]}"
     about = {"location": SOUTH, "kind": "StorageV2", "sku": {"name": "Standard_ZRS"}}
     storage = azure.client(StorageManagementClient)
@@ -26,7 +28,7 @@ def container(azure: LocalAzure, group: str, condition: str, paths: Iterable[str
     )
     definitions = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Authorization/roleDefinitions"
     properties = {
-        "roleDefinitionId": f"{definitions}/{team_roles.CONTRIBUTOR}",
+        "roleDefinitionId": f"{definitions}/{role}",
         "principalId": identity.principal_id,
         "principalType": "ServicePrincipal",
         "condition": condition,

@@ -1,19 +1,14 @@
 """The recorder's identity in Azure: what it is given and by whose tokens, and its rights as the local Azure judges them."""
 
 import asyncio
-import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pulumi
 import pytest
-from azure.core import PipelineClient
 from azure.core.exceptions import HttpResponseError
-from azure.core.pipeline.policies import BearerTokenCredentialPolicy
-from azure.mgmt.authorization import AuthorizationManagementClient
 from azure.mgmt.compute import ComputeManagementClient
-from azure.mgmt.msi import ManagedServiceIdentityClient
 
 from components.addons.azure import recorder_role, team_roles
 from components.addons.azure.addons import RecorderIdentity
@@ -23,16 +18,17 @@ from fleet.azure.ids import subscription
 from fleet.model import Fleet
 from fleet.world import World
 from local.azure import tokens
-from services.recorder.azure.machines import ARM, SCOPE, Group
+from services.recorder.azure.machines import Group
 from services.recorder.azure.store import Bucket
 from services.recorder.errors import CloudError
 from tests.components.addons import bed
 from tests.components.addons.azure import stored
+from tests.components.addons.azure.looking import looking
 from tests.components.addons.azure.test_addons import SOUTH
 from tests.components.addons.azure.test_autoscaler_role import Mocks
 from tests.local.azure.conftest import azure, group  # noqa: F401
 from tests.local.azure.machines import Pools
-from tests.local.azure.support import SUBSCRIPTION, GivenToken, LocalAzure
+from tests.local.azure.support import LocalAzure
 from tests.services.recorder import stores
 
 CLUSTER = "south"
@@ -109,21 +105,6 @@ def test_at_home_elsewhere_it_looks_at_what_became_of_machines_and_writes_nothin
 
 def test_without_machines_in_azure_it_is_nobody_there() -> None:
     assert not recorder_role.wanted(bed.in_aws(bed.spec()).fleet, "main")
-
-
-def looking(azure: LocalAzure, group: str, *actions: str) -> Any:  # noqa: F811
-    """A client of an identity that may do so much in the subscription."""
-    made = azure.client(ManagedServiceIdentityClient).user_assigned_identities
-    identity = made.create_or_update(group, f"recorder-{uuid.uuid4()}", {"location": SOUTH})
-    about, roles = f"/subscriptions/{SUBSCRIPTION}", azure.client(AuthorizationManagementClient)
-    told = {"roleName": f"{group} {actions[0]}", "roleType": "CustomRole", "assignableScopes": [about]}
-    properties = {"properties": {**told, "permissions": [{"actions": [*actions]}]}}
-    kind = roles.role_definitions.create_or_update(about, str(uuid.uuid4()), properties)
-    who = {"roleDefinitionId": kind.id, "principalId": identity.principal_id, "principalType": "ServicePrincipal"}
-    roles.role_assignments.create(about, str(uuid.uuid4()), {"properties": who})
-    token = azure.own("token", {"identity": identity.id, "resource": "https://management.azure.com/"}, "POST")
-    known = BearerTokenCredentialPolicy(GivenToken(token["access_token"]), SCOPE)  # type: ignore[arg-type]
-    return PipelineClient(ARM, policies=[known], transport=azure.transport())
 
 
 def test_its_right_is_enough_to_tell_who_ended_a_machine(azure: LocalAzure, group: str) -> None:  # noqa: F811

@@ -1,0 +1,51 @@
+"""What the reader of fleet metrics may do in AWS, as plain data: list a cluster's snapshots, and be told how VPN
+connections are. It reads no object, and sees no key of a tunnel.
+
+The role is for one service account of one cluster, as teams' roles are (team_roles.py).
+"""
+
+from fleet import fleet_metrics
+from fleet.buckets import bucket_arn, in_azure
+from fleet.model import Fleet
+
+from ..owners import of_cluster
+from .team_roles import ROLE, Document, allow, arn, trusted
+
+# AWS has these of no connection in particular.
+LOOKS = ["ec2:DescribeTags", "cloudwatch:GetMetricData"]
+
+
+def wanted(fleet: Fleet, cluster: str) -> bool:
+    return not in_azure(fleet, fleet.clusters[cluster].region) or bool(fleet_metrics.linked(fleet, cluster, "aws"))
+
+
+def role_name(fleet: Fleet, cluster: str) -> str:
+    return of_cluster(fleet, cluster).name("fleet-metrics", ROLE)
+
+
+def role_arn(fleet: Fleet, cluster: str) -> str:
+    """Known before there is a role: the pod names it."""
+    return arn(fleet, role_name(fleet, cluster))
+
+
+def trust(fleet: Fleet, cluster: str) -> Document:
+    """Who may take the role: the service account in this cluster, with a token that is meant for AWS."""
+    return trusted(fleet, cluster, fleet_metrics.SUBJECT)
+
+
+def permissions(fleet: Fleet, cluster: str) -> Document:
+    linked = fleet_metrics.linked(fleet, cluster, "aws")
+    statements = [
+        *(
+            allow(
+                f"List{one.where.title()}",
+                ["s3:ListBucket"],
+                [bucket_arn(fleet, one.region)],
+                StringLike={"s3:prefix": f"{one.prefix}*"},
+            )
+            for one in fleet_metrics.folders(fleet, cluster)
+            if not in_azure(fleet, one.region)
+        ),
+        *([allow("Links", LOOKS, ["*"], StringEquals={"aws:RequestedRegion": linked})] if linked else []),
+    ]
+    return {"Version": "2012-10-17", "Statement": statements}

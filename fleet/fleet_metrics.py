@@ -1,0 +1,52 @@
+"""Who reads for a cluster's Prometheus what only clouds and buckets know, and what of it that may be.
+
+What it is told, what its role allows and what the policy pack takes all go by this.
+"""
+
+from typing import NamedTuple
+
+from .model import Cloud, Fleet
+
+SPACE, ACCOUNT = "kube-system", "fleet-metrics"
+# Whom a token of its service account is about.
+SUBJECT = f"system:serviceaccount:{SPACE}:{ACCOUNT}"
+HOME, COPY = "home", "copy"
+_BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
+
+
+class Folder(NamedTuple):
+    """Below `prefix` in the fleet bucket of `region` lie a cluster's snapshots: those of its home, or their copies."""
+
+    where: str
+    region: str
+    prefix: str
+
+
+def folders(fleet: Fleet, cluster: str) -> list[Folder]:
+    """What it may list, and nothing more: it reads none. Copies lie in another region of the home's cloud."""
+    about = fleet.clusters[cluster]
+    copies = [Folder(COPY, about.copies, f"copies/{about.region}/{cluster}/")] if about.copies else []
+    return [Folder(HOME, about.region, f"backups/{cluster}/"), *copies]
+
+
+def places(fleet: Fleet, cluster: str) -> set[str]:
+    """The cluster's home, and the regions and sites of its nodes."""
+    pools = [pool for pool in fleet.pools.values() if pool.cluster == cluster and pool.kind != "ssh"]
+    return {fleet.clusters[cluster].region, *(place for pool in pools if (place := pool.region or pool.site))}
+
+
+def linked(fleet: Fleet, cluster: str, cloud: Cloud) -> list[str]:
+    """Regions of a cloud of whose tunnels it asks: with the cluster's sites; and AWS tells of those with Azure."""
+    there = places(fleet, cluster)
+    regions = {name: fleet.regions[name].cloud for name in there if name in fleet.regions}
+    beyond = there & fleet.sites.keys() or (cloud == "aws" and "azure" in regions.values())
+    return sorted(name for name, its in regions.items() if its == cloud) if beyond else []
+
+
+def condition(prefix: str) -> str:
+    """In Azure: of a role that reads blobs it leaves the list of their names below a prefix ("Azure role assignment
+    condition format").
+    """
+    read, lists = f"ActionMatches{{'{_BLOBS}/read'}}", "SubOperationMatches{'Blob.List'}"
+    there = f"@Request[{_BLOBS}:prefix] StringLike '{prefix}*'"
+    return f"!({read} AND NOT {lists}) AND (!({read} AND {lists}) OR {there})"

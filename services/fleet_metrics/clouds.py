@@ -1,0 +1,37 @@
+"""Clouds as the service asks them, one behind the other: a fleet bucket, and a region's VPN connections."""
+
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from .aws import bucket as aws_bucket
+from .aws import tunnels as aws_tunnels
+from .azure import bucket as azure_bucket
+from .azure import tunnels as azure_tunnels
+
+
+class Bucket(Protocol):
+    def listed(self, prefix: str) -> list[str]:
+        """Keys. Raises CloudError."""
+
+
+class Tunnels(Protocol):
+    def up(self, named: Collection[str], now: float) -> Mapping[str, float]:
+        """Of connections as their cloud names them: which part of each one's tunnels is up, 0 to 1. One that the cloud
+        tells nothing of just now is not in it.
+
+        Raises CloudError.
+        """
+
+
+def bucket(into: str, region: str) -> Bucket:
+    """Raises ValueError for an address of neither form. Nobody is asked yet."""
+    for cloud in (aws_bucket, azure_bucket):
+        if found := cloud.INTO.fullmatch(into):
+            opened: Bucket = cloud.Bucket(found[1], region)
+            return opened
+    raise ValueError(f"{into} is no fleet bucket: s3://BUCKET or https://ACCOUNT.blob.core.windows.net/fleet")
+
+
+def tunnels(region: str, named: str) -> Tunnels:
+    """`named` is one of the region's connections: Azure's are ids."""
+    return azure_tunnels.Region(region) if named.startswith("/") else aws_tunnels.Region(region)

@@ -1,0 +1,32 @@
+"""What the service tells, as Prometheus reads it. Times are seconds of the epoch."""
+
+from collections.abc import Mapping
+
+from prometheus_client import Gauge
+
+Labels = tuple[str, ...]
+SNAPSHOTS = ["ring", "where", "region"]
+
+read_seconds = Gauge(
+    "landbridge_fleet_metrics_read_seconds", "When a source last answered, or when this began", ["source", "region"]
+)
+backup_newest_seconds = Gauge("landbridge_backup_newest_seconds", "When a ring's newest snapshot was taken", SNAPSHOTS)
+backup_due_seconds = Gauge("landbridge_backup_due_seconds", "How old that may be when all is well", SNAPSHOTS)
+tunnels_up = Gauge(
+    "landbridge_tunnels_up", "Which part of a connection's tunnels is up", ["link", "connection", "place", "region"]
+)
+nodes_most = Gauge("landbridge_nodes_most", "How many nodes the address plan has room for", ["zone"])
+
+
+class Series:
+    """What one source tells by a gauge: what it tells no more goes, and what it tells still is never away meanwhile."""
+
+    def __init__(self, gauge: Gauge) -> None:
+        self.gauge, self.known = gauge, set[Labels]()
+
+    def tell(self, values: Mapping[Labels, float]) -> None:
+        for labels, value in values.items():
+            self.gauge.labels(*labels).set(value)
+        for labels in self.known - values.keys():
+            self.gauge.remove(*labels)
+        self.known = {*values}

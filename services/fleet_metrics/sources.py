@@ -1,0 +1,87 @@
+"""Whom the service asks: each source by itself, so that one that does not answer holds up no other."""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
+from typing import NamedTuple
+
+from . import backups, clouds, metrics
+from .errors import CloudError
+from .metrics import Labels, Series
+from .settings import Backup, Connection, Settings
+
+# What a source has told holds for so long while it does not answer. Then its alarms are silent, and that of silence is
+# on: an answer lost is no snapshot lost.
+KEPT_SECONDS = 700.0
+Opened = tuple[Callable[[str, str], clouds.Bucket], Callable[[str, str], clouds.Tunnels]]
+
+
+class Source(NamedTuple):
+    """`read` takes the time, and raises CloudError. `series` is its own."""
+
+    kind: str
+    region: str
+    series: Series
+    read: Callable[[float], Mapping[Labels, float]]
+
+
+class Sources:
+    """One thread calls `step`."""
+
+    def __init__(self, found: Iterable[Source], now: float) -> None:
+        self.found = [*found]
+        self.read, self.said = dict.fromkeys(self.found, now), dict[Source, str]()
+        for one in self.found:
+            metrics.read_seconds.labels(one.kind, one.region).set(now)
+
+    def step(self, now: float) -> None:
+        for one in self.found:
+            why = ""
+            try:
+                one.series.tell(one.read(now))
+            except CloudError as error:
+                why = str(error)
+                if now - self.read[one] > KEPT_SECONDS:
+                    one.series.tell({})
+            else:
+                self.read[one] = now
+                metrics.read_seconds.labels(one.kind, one.region).set(now)
+            self._say(one, why)
+
+    def _say(self, one: Source, why: str) -> None:
+        """Once for all tries with one answer."""
+        if why != self.said.get(one, ""):
+            sys.stderr.write(f"fleet metrics: {one.kind} {one.region}: {why or 'it answers again'}\n")
+            sys.stderr.flush()
+        self.said[one] = why
+
+
+def sources(told: Settings, opened: Opened = (clouds.bucket, clouds.tunnels)) -> Iterator[Source]:
+    """Raises ValueError for a bucket of no known form."""
+    bucket, tunnels = opened
+    for (region, into), mine in groupby(told.backups, key=lambda one: (one.region, one.into)):
+        yield _backups(region, bucket(into, region), [*mine])
+    for region, those in groupby(told.connections, key=lambda one: one.region):
+        here = [*those]
+        yield _links(region, tunnels(region, here[0].named), here)
+
+
+def _backups(region: str, bucket: clouds.Bucket, mine: list[Backup]) -> Source:
+    series = Series(metrics.backup_newest_seconds)
+    return Source("backups", region, series, lambda now: backups.ages(bucket.listed, mine, now))
+
+
+def _links(region: str, tunnels: clouds.Tunnels, here: list[Connection]) -> Source:
+    def read(now: float) -> Mapping[Labels, float]:
+        up = tunnels.up({one.named for one in here}, now)
+        return {(one.link, one.connection, one.place, one.region): up[one.named] for one in here if one.named in up}
+
+    return Source("links", region, Series(metrics.tunnels_up), read)
+
+
+def planned(told: Settings) -> None:
+    """What needs no cloud: what readings are compared with."""
+    for one in told.backups:
+        metrics.backup_due_seconds.labels(one.ring, one.where, one.region).set(one.due_seconds)
+    for zone, most in told.nodes_most.items():
+        metrics.nodes_most.labels(zone).set(most)
