@@ -11,6 +11,7 @@ from prometheus_client import REGISTRY
 from ruamel.yaml import YAML
 
 import services.autoscaler.metrics
+import services.fleet_metrics.metrics
 import services.recorder.metrics  # noqa: F401
 from components.addons.monitoring import alertmanager
 from components.addons.spec import AddOnsSpec
