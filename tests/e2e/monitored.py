@@ -87,7 +87,7 @@ def expected(queued: Queued) -> dict[str, int]:
     pairs = {one.job: 2 for one in targets.PODS}
     by_nodes = {"node-exporter": len(there), "log-collector": len(there), "gpu-exporter": len(gpus)}
     machines = {"apiserver": API, "controllers": API, "scheduler": API, "etcd": ETCD * len(RINGS) * API}
-    return {**pairs, **machines, "kube-state-metrics": 1, **by_nodes}
+    return {**pairs, **machines, "kube-state-metrics": 1, "fleet-metrics": 1, **by_nodes}
 
 
 def is_ready(node: Json) -> bool:

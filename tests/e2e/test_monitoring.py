@@ -9,6 +9,7 @@ import pytest
 from components.addons.monitoring import gpu_metrics
 from fleet.monitoring import SPACE
 from landbridge.monitoring.alarms import REPLICAS
+from local.workers.images import RUN_LABEL
 from tests.components.pools.joining_client import eventually
 from tests.support import quiet_day
 
@@ -24,6 +25,22 @@ def test_each_of_the_two_asks_all_that_measures_in_every_place(measured: Queued)
     """Across the links, too."""
     for replica in REPLICAS:
         eventually(lambda replica=replica: answering(measured, replica) == expected(measured), 300)
+
+
+def test_what_a_pod_has_printed_is_found_when_it_is_gone(measured: Queued) -> None:
+    """Both have it, by the very files that the machine's kubelet writes."""
+    container = {"name": "run", "image": "registry.example.com/says:1", "command": ["sh", "-c", "echo its last words"]}
+    about = {"name": "says", "namespace": "team-lab", "labels": {RUN_LABEL: "says"}}
+    spec = {"nodeName": HOST, "restartPolicy": "Never", "containers": [container]}
+    measured.make({"apiVersion": "v1", "kind": "Pod", "metadata": about, "spec": spec})
+    eventually(lambda: measured.get("-n", "team-lab", "pod", "says")["status"]["phase"] == "Succeeded", 120)
+    measured.kubectl("-n", "team-lab", "delete", "pod", "says")
+
+    def told() -> str:
+        return str(measured.cloud.run("logs", "--node", HOST, "--since", "1h", "--local").stdout)
+
+    eventually(lambda: " team-lab/says run: its last words" in told(), 120)
+    assert told().count("its last words") == 1
 
 
 def test_in_quiet_no_alarm_is_on_but_that_of_who_can_t_be_told(measured: Queued) -> None:

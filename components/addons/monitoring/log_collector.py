@@ -46,6 +46,8 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
         # As with node_exporter: those for laptops let nobody reach a pod of theirs.
         "affinity": nodes(labels.KIND, "NotIn", LAPTOPS),
         "automountServiceAccountToken": False,
+        # With it a pod knows its peers' names wherever DNS does not.
+        "subdomain": logs.ADDON,
         # What is read is sent first.
         "terminationGracePeriodSeconds": 30,
         "containers": [_container()],
