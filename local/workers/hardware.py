@@ -2,11 +2,14 @@
 
 import json
 import re
+import uuid
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
 FILE = Path("/etc/landbridge-local/hardware.json")
+# Its folder is empty whenever the machine starts.
+BOOT = Path("/run/landbridge-boot-id")
 GI, MI = 1 << 30, 1 << 20
 # Firmware and kernel keep their part: a kubelet sees less memory than the type is sold with. Karpenter reckons with so
 # much ("vmMemoryOverheadPercent").
@@ -18,7 +21,8 @@ AMOUNT = re.compile(r"(\d+)(Ki|Mi|Gi|Ti|m|)", re.ASCII)
 class Hardware(NamedTuple):
     """`kubernetes` is the image's version; `architecture` as Go names it; memory as it is sold.
 
-    `efa` are network cards with EFA, `rdma` how many pods may share the InfiniBand or RoCE that there is.
+    `efa` are network cards with EFA, `rdma` how many pods may share the InfiniBand or RoCE that there is. `boot` is of
+    this start of the machine.
     """
 
     kubernetes: str
@@ -29,6 +33,7 @@ class Hardware(NamedTuple):
     gpus: int
     efa: int = 0
     rdma: int = 0
+    boot: str = ""
 
     @property
     def memory_bytes(self) -> int:
@@ -41,7 +46,14 @@ def read() -> Hardware:
     fields = json.loads(FILE.read_text())
     if not set(Hardware._fields) - set(Hardware._field_defaults) <= set(fields) <= set(Hardware._fields):
         raise ValueError(f"{FILE} has {', '.join(sorted(fields))}, not {', '.join(Hardware._fields)}")
-    return Hardware(**fields)
+    return Hardware(**fields, boot=boot())
+
+
+def boot() -> str:
+    """The same for every kubelet until the machine starts anew: a kernel's own is the host's."""
+    if not BOOT.exists():
+        BOOT.write_text(str(uuid.uuid4()))
+    return BOOT.read_text()
 
 
 def text(fields: dict[str, Any], kubernetes: str) -> str:

@@ -139,9 +139,9 @@ class Server(http.server.ThreadingHTTPServer):
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """The handshake belongs to the call's own thread, and a renewed certificate counts from the next call on."""
-        if self.pair != (now := tuple(Path(f"{SERVING}.{end}").resolve() for end in ("crt", "key"))):
+        if self.pair != (now := (Path(f"{SERVING}.crt").resolve(), Path(f"{SERVING}.key").resolve())):
             self.context.minimum_version = ssl.TLSVersion.TLSv1_2
-            self.context.load_cert_chain(*now)
+            self.context.load_cert_chain(now[0], now[1])
             self.pair = now
         line, address = super().get_request()
         line.settimeout(IDLE_SECONDS)
@@ -152,10 +152,10 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def main() -> None:
-    told = settings("etcd-metrics")
+    members: Any = settings("etcd-metrics")["members"]
     guard = Guard(Kube(API, AUTHORITY, pair=(f"{ASKING}.crt", f"{ASKING}.key"), seconds=REVIEW_SECONDS))
-    bound = type("Bound", (Handler,), {"guard": guard, "members": told["members"]})
-    say(f"passes on what {len(told['members'])} members of etcd tell")
+    bound = type("Bound", (Handler,), {"guard": guard, "members": members})
+    say(f"passes on what {len(members)} members of etcd tell")
     Server(("", PORT), bound).serve_forever()
 
 

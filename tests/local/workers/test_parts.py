@@ -81,6 +81,18 @@ def test_amounts_are_written_as_the_api_writes_them() -> None:
     assert hardware.amount("2Gi") == 2 << 30
 
 
+def test_a_start_of_the_machine_has_a_name_of_its_own_which_kubelets_share(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(hardware, "BOOT", tmp_path / "boot-id")
+    monkeypatch.setattr(hardware, "FILE", tmp_path / "hardware.json")
+    size = {"architecture": "amd64", "cpus": 8, "memory_mib": 1024, "disk_gib": 100, "gpus": 0}
+    hardware.FILE.write_text(hardware.text(size, "1.36.2"))
+    first = hardware.read()
+    assert first == hardware.read()
+    hardware.BOOT.unlink()
+    assert first.boot
+    assert hardware.read().boot not in ("", first.boot)
+
+
 def test_devices_and_their_plugins_are_those_of_the_add_ons() -> None:
     machine = hardware.Hardware("1.36.2", "amd64", 8, 1024, 100, gpus=8, efa=32, rdma=110)
     assert list(devices.of(machine)) == [

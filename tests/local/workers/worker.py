@@ -41,6 +41,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv.pop(1))
 from local.workers import {0}, hardware
 hardware.FILE = Path(sys.argv.pop(1))
+hardware.BOOT = hardware.FILE.with_name("boot-id")
 sys.exit({0}.main())
 """
 MOVED = ("/etc/kubernetes", "/etc/containerd", "/var/lib/kubelet", "/run/containerd")
