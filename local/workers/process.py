@@ -9,7 +9,7 @@ from local.machines.spawn import mapped
 from . import containers, environment, images
 from .containers import Become
 from .names import HOSTS
-from .volumes import CLAIM, Volumes
+from .volumes import CLAIM, HOST, Volumes
 
 Json = dict[str, Any]
 
@@ -51,7 +51,7 @@ def mounts(container: Json, volumes: Volumes, writable: Iterable[str], hosts: Pa
 
 def can_be_written(volume: Json) -> bool:
     """Only these ("Volumes": the others are read-only)."""
-    return "emptyDir" in volume or (CLAIM in volume and not volume[CLAIM].get("readOnly"))
+    return "emptyDir" in volume or HOST in volume or (CLAIM in volume and not volume[CLAIM].get("readOnly"))
 
 
 def become(pod: Json, container: Json, place: environment.Place, volumes: Volumes, hosts: Path | None = None) -> Made:

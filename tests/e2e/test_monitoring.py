@@ -48,6 +48,7 @@ def test_in_quiet_no_alarm_is_on_but_that_of_who_can_t_be_told(measured: Queued)
     assert alarms(measured) <= {"NotificationsFail"}
 
 
+@pytest.mark.matrix  # promtool needs minutes for that day
 def test_a_day_of_such_quiet_has_no_alarm_either(measured: Queued, tmp_path: Path) -> None:
     before = quiet_day.read(asked(measured, quiet_day.query(BACK_SECONDS)))
     after, now = quiet_day.read(asked(measured, quiet_day.query())), time.time()

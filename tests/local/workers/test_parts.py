@@ -15,7 +15,7 @@ from components.pools import kubelet as bundled
 from components.pools import labels, tuning
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import current
-from local.workers import api_proxy, configuration, containerd, devices, flags, hardware, sysctl
+from local.workers import api_proxy, configuration, containerd, devices, flags, hardware, process, sysctl
 from tests.components.pools.joining_bed import ROOT
 
 GOOD = [
@@ -91,6 +91,13 @@ def test_a_start_of_the_machine_has_a_name_of_its_own_which_kubelets_share(tmp_p
     hardware.BOOT.unlink()
     assert first.boot
     assert hardware.read().boot not in ("", first.boot)
+
+
+def test_what_pods_may_write_into_is_what_a_kubelet_lets_them() -> None:
+    claim = {"persistentVolumeClaim": {"claimName": "data"}}
+    closed = {"persistentVolumeClaim": {"claimName": "data", "readOnly": True}}
+    assert all(map(process.can_be_written, ({"emptyDir": {}}, {"hostPath": {"path": "/srv"}}, claim)))
+    assert not any(map(process.can_be_written, ({"configMap": {}}, {"secret": {}}, {"projected": {}}, closed)))
 
 
 def test_devices_and_their_plugins_are_those_of_the_add_ons() -> None:
