@@ -337,6 +337,7 @@ ALL = (*REGIONS, SOUTH, "links")
 INSIGHTS = "/subscriptions/00000000-0000-4000-8000-00000000000a/resourceGroups/example-southcentralus/providers/Microsoft.Insights"
 
 
+@pytest.mark.matrix  # two ups of five stacks
 def test_alarms_tell_those_whom_the_fleet_file_names_and_nobody_once_it_does_not(cloud: Cloud, other: Cloud) -> None:
     rewrite(other, "clusters:\n", "cloud_alarms: [ops@example.com]\nclusters:\n")
     topics = {region: f"arn:aws:sns:{region}:123456789012:example-alarms" for region in REGIONS}
