@@ -61,8 +61,10 @@ BUDGETS = {
     # status of every queue, and its authority into definitions and webhooks.
     "kueue": Budget("cluster", 140, 20, 2 * 1800, {}),
     "jobset": Budget("cluster", 60, 8, 2 * 1800, {}),
-    # Each of the two: pods of two namespaces; and each of three API servers is asked what it measures twice a minute.
-    "prometheus": Budget("cluster", 4, 2, 3 * 120, {}),
+    # Each of the two: pods of three namespaces; and each of three API servers is asked what it measures twice a minute.
+    # Schedulers, controller managers and Kueue's pods have the API say each time who asks and whether they may; what
+    # passes on etcd's does so once a minute.
+    "prometheus": Budget("cluster", 6, 3, 3 * 120 + 2 * (2 * 3 + 2) * 120 + 2 * 3 * 60, {}),
     # One, of six kinds.
     "kube-state-metrics": Budget("cluster", 12, 6, 0, {}),
     # Each of the two: nodes, heads of pods, and three times by which certificates API servers are known. Its own

@@ -24,7 +24,7 @@ class Target(NamedTuple):
     def ask(self, bed: Bed, token: str, by: str = "main-api-2") -> tuple[str, str]:
         """HTTP's status and the text; the certificate must be the one that Prometheus wants."""
         name, port = control_plane.API, self.address.rpartition(":")[2]
-        words = f"--silent --max-time 20 --cacert /etc/kubernetes/pki/ca.crt --connect-to {name}:{port}:{self.address}"
+        words = f"--silent --http1.1 --retry 3 --retry-all-errors --max-time 60 --cacert /etc/kubernetes/pki/ca.crt --connect-to {name}:{port}:{self.address}"
         shown = f"--header 'Authorization: Bearer {token}'" if token else ""
         said = bed[by].sh(f"curl {words} {shown} --write-out '\\n%{{http_code}}' https://{name}:{port}{self.path}")
         assert said.code == 0, (self, said)
