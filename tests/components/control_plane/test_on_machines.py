@@ -350,7 +350,7 @@ def test_metrics_are_for_those_who_may_have_them(bed: Bed) -> None:
         told = metrics.names(one.ask(bed, may)[1])
         for part in metrics.alternatives(one.kept.pattern) if one.job in metrics.NAMED else ():
             assert any(re.fullmatch(part, name) for name in told) or part in metrics.NOT_YET, (one.job, part)
-        for token, status in ((other, "403"), ("nobody's", "401"), ("", "403" if one.job in NAMELESS else "401")):
+        for token, status in ((other, "403"), ("of-nobody", "401"), ("", "403" if one.job in NAMELESS else "401")):
             assert one.ask(bed, token)[0] == status, (one.job, token)
 
 
