@@ -11,7 +11,7 @@ from pathlib import Path
 
 import grpc
 
-from services.azure.identity import replaced
+from services.azure.identity import identity_option, replaced
 from services.freeze import frozen
 from services.pages import watched
 
@@ -39,12 +39,7 @@ def main() -> int:
         metavar="FOLDER",
         help="of a service account that may list nodes: while many of a region are NotReady none of its machines goes",
     )
-    parser.add_argument(
-        "--identity",
-        type=Path,
-        metavar="FILE",
-        help="the client id of its identity in Azure: it ends when that changes",
-    )
+    identity_option(parser)
     parser.add_argument(
         "--bookings", action="store_true", help="as --account, ends what is booked for runs that have begun"
     )

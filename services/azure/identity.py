@@ -4,10 +4,17 @@ That one's token would be shown for as long as it lasts, a day, and Azure hears 
 name: the service ends, and its node starts it again.
 """
 
+import argparse
 import os
 from pathlib import Path
 
 VARIABLE = "AZURE_CLIENT_ID"
+
+
+def identity_option(parser: argparse.ArgumentParser) -> None:
+    """`--identity FILE`, for `replaced`."""
+    text = "the client id of its identity in Azure: it ends when that changes"
+    parser.add_argument("--identity", type=Path, metavar="FILE", help=text)
 
 
 def replaced(file: Path | None) -> bool:

@@ -8,7 +8,7 @@ import threading
 import time
 from pathlib import Path
 
-from services.azure.identity import replaced
+from services.azure.identity import identity_option, replaced
 from services.pages import watched
 
 from . import settings
@@ -26,12 +26,7 @@ def main() -> int:
     parser.add_argument(
         "--read-seconds", type=float, default=300.0, metavar="N", help="how often each source is asked; %(default)s"
     )
-    parser.add_argument(
-        "--identity",
-        type=Path,
-        metavar="FILE",
-        help="the client id of its identity in Azure: it ends when that changes",
-    )
+    identity_option(parser)
     given = parser.parse_args()
     try:
         told = settings.read(given.settings)

@@ -1,8 +1,9 @@
 """What the service is told, as the add-on's stack writes it."""
 
-import json
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from services.settings_file import document, require
 
 from .errors import SettingsError
 
@@ -42,24 +43,13 @@ class Settings(NamedTuple):
 
 def read(file: Path) -> Settings:
     """Raises SettingsError."""
-    try:
-        found = json.loads(file.read_text())
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from None
-    except ValueError as error:
-        raise SettingsError(f"{file}: it is no JSON: {error}") from None
-    _has(file, found, Settings)
+    found = document(file, SettingsError)
+    require(file, found, Settings, SettingsError)
     for kind, rows in ((Backup, found["backups"]), (Connection, found["connections"])):
         for row in rows:
-            _has(file, row, kind)
+            require(file, row, kind, SettingsError)
     return Settings(
         [Backup(**row) for row in found["backups"]],
         [Connection(**row) for row in found["connections"]],
         found["nodes_most"],
     )
-
-
-def _has(file: Path, found: Any, kind: type[Any]) -> None:
-    wanted = kind.__annotations__
-    if not isinstance(found, dict) or found.keys() != wanted.keys():
-        raise SettingsError(f"{file}: {kind.__name__} has to have {', '.join(wanted)}, and nothing else")

@@ -17,7 +17,7 @@ from typing import Any
 from evidence.observation import Json, Observation
 from fleet import records
 from kube_http import follow
-from services.azure.identity import replaced
+from services.azure.identity import identity_option, replaced
 from services.kube import ACCOUNT, as_account
 from services.pages import watched
 
@@ -57,12 +57,7 @@ def main() -> int:
         metavar="N",
         help="how long after an end, which somebody may ask about soon; %(default)s",
     )
-    parser.add_argument(
-        "--identity",
-        type=Path,
-        metavar="FILE",
-        help="the client id of its identity in Azure: it ends when that changes",
-    )
+    identity_option(parser)
     given = parser.parse_args()
     try:
         told = settings.read(given.settings)

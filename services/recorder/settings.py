@@ -1,8 +1,9 @@
 """What the recorder is told, as the add-on's stack writes it."""
 
-import json
 from pathlib import Path
 from typing import NamedTuple
+
+from services.settings_file import document, require
 
 from .errors import SettingsError
 
@@ -23,13 +24,6 @@ class Settings(NamedTuple):
 
 def read(file: Path) -> Settings:
     """Raises SettingsError."""
-    try:
-        found = json.loads(file.read_text())
-    except OSError as error:
-        raise SettingsError(f"{file}: {error.strerror}") from None
-    except ValueError as error:
-        raise SettingsError(f"{file}: it is no JSON: {error}") from None
-    wanted = Settings.__annotations__
-    if not isinstance(found, dict) or found.keys() != wanted.keys():
-        raise SettingsError(f"{file}: it has to have {', '.join(wanted)}, and nothing else")
+    found = document(file, SettingsError)
+    require(file, found, Settings, SettingsError)
     return Settings(**found)
