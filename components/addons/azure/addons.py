@@ -1,6 +1,6 @@
 """What add-ons need in Azure: identities of teams' pods and of pods of ours, and what they may do."""
 
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 import pulumi
 import pulumi_azure_native as azure
@@ -53,16 +53,7 @@ class AutoscalerIdentity(pulumi.ComponentResource):
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:AutoscalerIdentity", name, None, opts)
         fleet, cluster = args["fleet"], args["cluster"]
-        identity = _identity(
-            self,
-            "autoscaler",
-            args,
-            name=role.identity_name(fleet, cluster),
-            region=role.home(fleet, cluster),
-            tags=owners.of_cluster(fleet, cluster).tags("autoscaler"),
-            federation=role.federation(fleet, cluster),
-            credential="autoscaler",
-        )
+        identity = _of_service(self, "autoscaler", args, role)
         definitions = {
             kind: _definition(
                 self,
@@ -90,16 +81,7 @@ class RecorderIdentity(pulumi.ComponentResource):
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:RecorderIdentity", name, None, opts)
         fleet, cluster = args["fleet"], args["cluster"]
-        identity = _identity(
-            self,
-            "recorder",
-            args,
-            name=recorder_role.identity_name(fleet, cluster),
-            region=recorder_role.home(fleet, cluster),
-            tags=owners.of_cluster(fleet, cluster).tags("recorder"),
-            federation=recorder_role.federation(fleet, cluster),
-            credential="recorder",
-        )
+        identity = _of_service(self, "recorder", args, recorder_role)
         if in_azure(fleet, fleet.clusters[cluster].region):
             grant = recorder_role.grant(fleet, cluster)
             assigned(f"recorder-{grant.region}", Assignment(*grant[1:]), identity, self)
@@ -130,16 +112,7 @@ class FleetMetricsIdentity(pulumi.ComponentResource):
     def __init__(self, name: str, args: IdentityArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("landbridge:addons:FleetMetricsIdentity", name, None, opts)
         fleet, cluster = args["fleet"], args["cluster"]
-        identity = _identity(
-            self,
-            "fleet-metrics",
-            args,
-            name=fleet_metrics_role.identity_name(fleet, cluster),
-            region=fleet_metrics_role.home(fleet, cluster),
-            tags=owners.of_cluster(fleet, cluster).tags("fleet-metrics"),
-            federation=fleet_metrics_role.federation(fleet, cluster),
-            credential="fleet-metrics",
-        )
+        identity = _of_service(self, "fleet-metrics", args, fleet_metrics_role)
         for grant in fleet_metrics_role.lists(fleet, cluster):
             assigned(f"list-{grant.region}", Assignment(*grant[1:]), identity, self)
         if looks := fleet_metrics_role.looks(fleet, cluster):
@@ -182,6 +155,30 @@ def _definition(
         assignable_scopes=[scope],
         permissions=[{"actions": actions, "not_actions": []}],
         opts=pulumi.ResourceOptions(parent=parent),
+    )
+
+
+class ServiceRole(Protocol):
+    """What the modules of roles of services have in common."""
+
+    def identity_name(self, fleet: Fleet, cluster: str) -> str: ...
+    def home(self, fleet: Fleet, cluster: str) -> str: ...
+    def federation(self, fleet: Fleet, cluster: str) -> dict[str, Any]: ...
+
+
+def _of_service(
+    parent: pulumi.Resource, title: str, args: IdentityArgs, role: ServiceRole
+) -> azure.managedidentity.UserAssignedIdentity:
+    fleet, cluster = args["fleet"], args["cluster"]
+    return _identity(
+        parent,
+        title,
+        args,
+        name=role.identity_name(fleet, cluster),
+        region=role.home(fleet, cluster),
+        tags=owners.of_cluster(fleet, cluster).tags(title),
+        federation=role.federation(fleet, cluster),
+        credential=title,
     )
 
 

@@ -15,11 +15,11 @@ from fleet.model import Fleet
 from ..owners import of_cluster
 from .autoscaler_role import IDENTITY_NAME
 from .pod_role import AUDIENCE
-from .team_roles import Grant, container, home
+from .team_roles import Grant, container
+from .team_roles import home as home
 
 CONNECTIONS = "Microsoft.Network/connections"
 LOOKS = [f"{CONNECTIONS}/read"]
-__all__ = ["home"]
 
 
 def wanted(fleet: Fleet, cluster: str) -> bool:
