@@ -12,6 +12,8 @@ from ..system_pods import TOKEN
 Json = dict[str, Any]
 API = "kubernetes.default.svc"
 ETCD, ETCD_SECONDS = "etcd", 60
+# Of whatever program.
+PROCESS = "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)"
 # A series each for every verb, resource and size of answer: most of what an API server tells, and no alarm's.
 KEPT_OF_API_SERVERS = (
     "apiserver_request_total",
@@ -25,7 +27,7 @@ KEPT_OF_API_SERVERS = (
     "apiserver_flowcontrol_rejected_requests_total",
     "aggregator_unavailable_apiservice",
     "etcd_request_duration_seconds_(bucket|count)",
-    "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+    PROCESS,
 )
 # Of what is kept: by labels, what nobody asks for. Parts of a second, each a series for every resource.
 _SLI, _ETCD = "apiserver_request_sli_duration_seconds_bucket", "etcd_request_duration_seconds"
@@ -42,21 +44,21 @@ KEPT_OF_ETCD = (
     "etcd_server_(heartbeat_send_failures|slow_apply)_total",
     "etcd_mvcc_db_total_size_in(_use_in)?_bytes",
     "etcd_disk_(wal_fsync|backend_commit)_duration_seconds_(bucket|count)",
-    "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+    PROCESS,
 )
 KEPT = {
     "controllers": (
         "leader_election_master_status",
         "workqueue_depth",
         "node_collector_(evictions_total|unhealthy_nodes_in_zone)",
-        "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+        PROCESS,
     ),
     "scheduler": (
         "leader_election_master_status",
         "scheduler_pending_pods",
         "scheduler_schedule_attempts_total",
         "scheduler_pod_scheduling_sli_duration_seconds_(bucket|count)",
-        "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+        PROCESS,
     ),
 }
 

@@ -7,25 +7,21 @@ time that stands before it; a collector that takes lines of JSON apart keeps oth
 
 import json
 
-from components.pools import labels
-from components.pools.spec import LAPTOPS
 from fleet.monitoring import SPACE
 
 from ..images import VLAGENT
 from ..manifests import (
-    EVERYWHERE,
-    NODE_CRITICAL,
     NODE_NAME,
     Manifest,
     container,
     daemon_set,
     get,
     host_path,
-    nodes,
 )
 from ..spec import AddOnsSpec
 from ..system_pods import NARROW
 from . import logs
+from .node_metrics import ON_EACH_NODE
 from .targets import METRICS
 
 ADDON = "log-collector"
@@ -35,17 +31,13 @@ PODS, DATA = "/var/log/pods", "/var/lib/landbridge/logs"
 # Names of fields in what is kept.
 NODE, FILE = "node", "file"
 ON = f"$({NODE_NAME['name']})"
-# The least that is possible, for each of the two: half a day of a machine that prints ten lines a second.
-UNSENT = "500MiB"
+# Little more than the least that it takes, for each of the two: half a day of a machine that prints ten lines a second.
+UNSENT = "513MiB"
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
     pod = {
-        "priorityClassName": NODE_CRITICAL,
-        "tolerations": EVERYWHERE,
-        # As with node_exporter: those for laptops let nobody reach a pod of theirs.
-        "affinity": nodes(labels.KIND, "NotIn", LAPTOPS),
-        "automountServiceAccountToken": False,
+        **ON_EACH_NODE,
         # With it a pod knows its peers' names wherever DNS does not.
         "subdomain": logs.ADDON,
         # What is read is sent first.

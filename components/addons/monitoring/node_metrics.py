@@ -27,13 +27,19 @@ NOT_DISKS = f"^({'|'.join(_NO_DISKS)})$"
 OF_PODS = "^/(dev|proc|run|sys|var/lib/kubelet/(pods|plugins)|var/lib/containerd/.+)($|/)"
 
 
+# The pods of what measures machines, and asks the API nothing.
+ON_EACH_NODE: Manifest = {
+    "priorityClassName": NODE_CRITICAL,
+    "tolerations": EVERYWHERE,
+    # Those for laptops let nobody reach a pod of theirs: components/links/laptops/firewall.py.
+    "affinity": nodes(labels.KIND, "NotIn", LAPTOPS),
+    "automountServiceAccountToken": False,
+}
+
+
 def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
     pod = {
-        "priorityClassName": NODE_CRITICAL,
-        "tolerations": EVERYWHERE,
-        # Those for laptops let nobody reach a pod of theirs: components/links/laptops/firewall.py.
-        "affinity": nodes(labels.KIND, "NotIn", LAPTOPS),
-        "automountServiceAccountToken": False,
+        **ON_EACH_NODE,
         # With process 1's mounts it knows the machine's disks.
         "hostPID": True,
         "securityContext": {"runAsNonRoot": True, "runAsUser": NOBODY, "runAsGroup": NOBODY},

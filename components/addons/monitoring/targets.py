@@ -23,7 +23,7 @@ KEPT_OF_COLLECTORS = (
     "vl_rows_dropped_total",
     "vlagent_remotewrite_(pending_data_bytes|packets_dropped_total)",
     "vm_persistentqueue_bytes_dropped_total",
-    "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)",
+    control_plane.PROCESS,
 )
 Json = dict[str, Any]
 
