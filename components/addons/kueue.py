@@ -51,7 +51,7 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
     ]
 
 
-def config(server: webhooks.Server = SERVER) -> Manifest:
+def config(server: webhooks.Server) -> Manifest:
     """https://kueue.sigs.k8s.io/docs/reference/kueue-config.v1beta2"""
     return {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
@@ -85,7 +85,7 @@ def config(server: webhooks.Server = SERVER) -> Manifest:
     }
 
 
-def rules(server: webhooks.Server = SERVER) -> list[Manifest]:
+def rules(server: webhooks.Server) -> list[Manifest]:
     """Upstream's, for the Jobs that it manages here."""
     look = ("get", "list", "watch")
     queued = ["admissionchecks", "clusterqueues", "cohorts", "localqueues", "resourceflavors", "workloads"]

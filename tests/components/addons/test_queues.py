@@ -334,7 +334,7 @@ def test_what_is_in_queues_that_are_to_go_is_named_and_ended(kueued: Queueing) -
 
 def test_a_run_whose_hosts_do_not_start_goes_back_into_its_queue_and_is_let_in_once_more(kueued: Queueing) -> None:
     """The last of all, as the one before: sooner than by Kueue's settings, which have minutes for it."""
-    own = kueue.config()["waitForPodsReady"]
+    own = kueue.config(kueue.SERVER)["waitForPodsReady"]
     kueued.server.end(kueue.ADDON)
     kueued.start(
         kueue.ADDON,
