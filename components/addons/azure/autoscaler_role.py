@@ -9,14 +9,14 @@ import uuid
 from typing import Any, NamedTuple
 
 from components.pools.names import Names
-from fleet import autoscaler, issuers
+from fleet import autoscaler
 from fleet.azure import ids
 from fleet.azure.ids import subscription as subscription
 from fleet.buckets import resource_group
 from fleet.model import Fleet
 
 from ..owners import of_cluster
-from .pod_role import AUDIENCE
+from .pod_role import federated
 
 IDENTITY_NAME = 128  # Azure's bound ("Naming rules", Microsoft.ManagedIdentity)
 SETS = "Microsoft.Compute/virtualMachineScaleSets"
@@ -57,8 +57,7 @@ def home(fleet: Fleet, cluster: str) -> str:
 
 def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Whose tokens the identity takes: those of the autoscaler's service account in this cluster."""
-    issuer = issuers.url(fleet, cluster)
-    return {"issuer": issuer, "subject": autoscaler.SUBJECT, "audiences": [AUDIENCE]}
+    return federated(fleet, cluster, autoscaler.SUBJECT)
 
 
 def role_id(fleet: Fleet, cluster: str, role: str) -> str:

@@ -7,14 +7,14 @@ import uuid
 from typing import Any
 
 from components.storage.azure.spec import role_assignment
-from fleet import fleet_metrics, issuers
+from fleet import fleet_metrics
 from fleet.azure import ids
 from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
 
 from ..owners import of_cluster
 from .autoscaler_role import IDENTITY_NAME
-from .pod_role import AUDIENCE
+from .pod_role import federated
 from .team_roles import Grant, container
 from .team_roles import home as home
 
@@ -32,8 +32,7 @@ def identity_name(fleet: Fleet, cluster: str) -> str:
 
 def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Whose tokens the identity takes: those of the service account in this cluster."""
-    issuer = issuers.url(fleet, cluster)
-    return {"issuer": issuer, "subject": fleet_metrics.SUBJECT, "audiences": [AUDIENCE]}
+    return federated(fleet, cluster, fleet_metrics.SUBJECT)
 
 
 def group(fleet: Fleet, region: str) -> str:

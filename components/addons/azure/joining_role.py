@@ -7,7 +7,7 @@ ask. Azure vouches for a machine's number, and these looks say in which scale se
 import uuid
 from typing import Any, NamedTuple
 
-from fleet import issuers, joining, laptops
+from fleet import joining, laptops
 from fleet.azure import ids
 from fleet.azure.ids import subscription
 from fleet.buckets import in_azure, resource_group
@@ -15,7 +15,7 @@ from fleet.model import Fleet
 
 from ..owners import of_cluster
 from .autoscaler_role import IDENTITY_NAME, SETS, home
-from .pod_role import AUDIENCE
+from .pod_role import federated
 
 # "Azure permissions for Compute": a set's machines, and their cards, which have the addresses.
 ACTIONS = [f"{SETS}/virtualMachines/read", f"{SETS}/networkInterfaces/read"]
@@ -56,7 +56,7 @@ def identity(fleet: Fleet, cluster: str) -> dict[str, Any]:
 
 def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Whose tokens it takes."""
-    return {"issuer": issuers.url(fleet, cluster), "subject": joining.SUBJECT, "audiences": [AUDIENCE]}
+    return federated(fleet, cluster, joining.SUBJECT)
 
 
 def role_id(fleet: Fleet, cluster: str) -> str:

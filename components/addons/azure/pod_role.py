@@ -3,6 +3,9 @@
 The identity's number is Azure's own and known only when it is made; the stack lays it into a ConfigMap beside the pod.
 """
 
+from typing import Any
+
+from fleet import issuers
 from fleet.model import Fleet
 
 from ..manifests import Manifest
@@ -13,6 +16,11 @@ AUDIENCE = "api://AzureADTokenExchange"
 AUTHORITY = "https://login.microsoftonline.com/"
 VOLUME, FOLDER, FILE = "azure", "/var/run/secrets/landbridge.dev/azure", "token"
 CLIENT_ID = "client-id"
+
+
+def federated(fleet: Fleet, cluster: str, subject: str) -> dict[str, Any]:
+    """Whose tokens an identity takes: those that the cluster gives to a service account."""
+    return {"issuer": issuers.url(fleet, cluster), "subject": subject, "audiences": [AUDIENCE]}
 
 
 def identity(addon: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from components.storage.azure.spec import role_assignment
 from components.storage.places import AUDIT
-from fleet import autoscaler, issuers, recorder
+from fleet import autoscaler, recorder
 from fleet.azure import ids
 from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
@@ -17,7 +17,7 @@ from fleet.model import Fleet
 from ..owners import of_cluster
 from . import autoscaler_role
 from .autoscaler_role import IDENTITY_NAME
-from .pod_role import AUDIENCE
+from .pod_role import federated
 from .team_roles import CONTRIBUTOR, Grant, container, within
 
 # The log is the subscription's, and whoever reads it reads all of it ("Azure permissions for Microsoft.Insights").
@@ -44,8 +44,7 @@ def identity_name(fleet: Fleet, cluster: str) -> str:
 
 def federation(fleet: Fleet, cluster: str) -> dict[str, Any]:
     """Whose tokens the identity takes: those of the recorder's service account in this cluster."""
-    issuer = issuers.url(fleet, cluster)
-    return {"issuer": issuer, "subject": recorder.SUBJECT, "audiences": [AUDIENCE]}
+    return federated(fleet, cluster, recorder.SUBJECT)
 
 
 def role_id(fleet: Fleet, cluster: str) -> str:

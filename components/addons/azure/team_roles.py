@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from components.storage.azure.spec import CONTAINER, role_assignment
-from fleet import issuers, recorder, team_storage
+from fleet import recorder, team_storage
 from fleet.azure import ids
 from fleet.azure.ids import subscription
 from fleet.buckets import bucket_name, in_azure, resource_group
@@ -17,7 +17,7 @@ from fleet.model import Fleet
 
 from ..owners import of_team
 from .autoscaler_role import IDENTITY_NAME
-from .pod_role import AUDIENCE
+from .pod_role import federated
 
 # "Azure built-in roles": Storage Blob Data Contributor.
 CONTRIBUTOR = ids.BLOB_CONTRIBUTOR
@@ -54,8 +54,7 @@ def identity_name(fleet: Fleet, cluster: str, team: str) -> str:
 
 def federation(fleet: Fleet, cluster: str, team: str) -> dict[str, Any]:
     """Whose tokens the identity takes: those of the team's service account in this cluster."""
-    issuer = issuers.url(fleet, cluster)
-    return {"issuer": issuer, "subject": team_storage.subject(team), "audiences": [AUDIENCE]}
+    return federated(fleet, cluster, team_storage.subject(team))
 
 
 def grants(fleet: Fleet, cluster: str, team: str) -> list[Grant]:
