@@ -49,7 +49,8 @@ for region in ("{HERE}", "{THERE}"):
         "subnet_id": net.id.apply(lambda id: f"{{id}}/subnets/GatewaySubnet"),
         "inside": inside_addresses(fleet, plan, region)}}, pulumi.ResourceOptions(parent=place))
     ends[region] = {{"provider": here, "region": region, "group": group, "vault": vault.name, "network_id": net.id,
-        "zone_name": zone.name, "hub_id": hub.gateway.id, "hub_addresses": [one.ip_address for one in hub.addresses]}}
+        "zone_name": zone.name, "hub_id": hub.gateway.id, "hub_addresses": [one.ip_address for one in hub.addresses],
+        "told": []}}
 made = Links("links", {{"regions": ends, "aws": {{}}, "cross_cloud": [], "peerings": [one for one in peerings(fleet) if one.here in ends],
     "ends": [end for region in ends for end in other_ends(fleet, plan, region) if end.site],
     "zones": [SiteZone("lab", "lab.fleet.example.com", (("host-1.lab.fleet.example.com", "192.168.50.11"),))],
