@@ -64,6 +64,9 @@ def _of_one(fleet: Fleet, name: str, receiver: Receiver) -> Iterator[tuple[str, 
         elif given and not of_mail:
             remedy = f"Leave {key} out: {SECRETS[receiver.kind]} lies in the cluster (docs/guide/monitoring.md)"
             yield key, f"receiver {name} is of kind {receiver.kind}, which has no {key}", remedy
+    if not (receiver.password or of_mail):
+        what = f"receiver {name} is of kind {receiver.kind}, which is always told by what only it may know"
+        yield "password", what, "Leave password out"
     for owner in receiver.owners:
         if owner not in (OPERATORS, *fleet.teams):
             yield "owners", f"receiver {name} is told of alarms of {owner}, which is no team", _known(fleet)

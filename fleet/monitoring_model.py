@@ -23,6 +23,7 @@ class Receiver(Model):
     to: str | None = Field(default=None, pattern=MAIL, description="of kind email: whom")
     sender: str | None = Field(default=None, pattern=MAIL, description="of kind email: who writes")
     server: str | None = Field(default=None, pattern=r"^[a-z0-9.-]+:\d+$", description="of kind email: HOST:PORT")
+    password: bool = Field(default=True, description="of kind email: whether its server wants one")
 
 
 class OwnAlarm(Model):

@@ -74,6 +74,35 @@ def test_kubectl_top_tells_what_nodes_in_every_place_use_and_what_runs_there(mea
     eventually(lambda: {*REPLICAS} <= told("pods", "-n", SPACE), 120)
 
 
+@pytest.mark.matrix  # the controller looks each 15 s, and at pods that have run for a while
+def test_a_deployment_that_is_busy_gets_more_pods(measured: Queued) -> None:
+    burns = ["sh", "-c", "while :; do for i in $(seq 3000); do :; done; sleep 0.1; done"]
+    container = {"name": "burns", "image": "registry.example.com/burns:1", "resources": {"requests": {"cpu": "5m"}}}
+    pod = {
+        "metadata": {"labels": {RUN_LABEL: "burns"}},
+        "spec": {
+            "nodeSelector": {"kubernetes.io/hostname": HOST},
+            "tolerations": [{"operator": "Exists"}],
+            "containers": [{**container, "command": burns}],
+        },
+    }
+    about = {"name": "burns", "namespace": "team-lab"}
+    chosen = {"selector": {"matchLabels": {RUN_LABEL: "burns"}}, "template": pod}
+    measured.make({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": about, "spec": chosen})
+    of = ("-n", "team-lab")
+    measured.kubectl(*of, "autoscale", "deployment", "burns", "--cpu=50%", "--min=1", "--max=2")
+
+    def wanted() -> int:
+        return int(measured.get(*of, "deployment", "burns")["spec"]["replicas"])
+
+    try:
+        eventually(lambda: wanted() == 2, 300)
+        scaled = measured.get(*of, "horizontalpodautoscaler", "burns")["status"]
+        assert scaled["currentMetrics"][0]["resource"]["current"]["averageUtilization"] > 50
+    finally:
+        measured.kubectl(*of, "delete", "horizontalpodautoscaler,deployment", "burns")
+
+
 def test_what_is_wrong_with_a_host_s_gpu_reaches_people_and_its_end_too(measured: Queued) -> None:
     ails(measured, "--xid", "79")
     eventually(lambda: "GPUXid" in names(measured, "firing"), 300)

@@ -85,7 +85,7 @@ MENDS: tuple[tuple[str, Mend], ...] = (
     (r"(\S+) is '[^']*'\. It must be .*such as (?!arn:)(\S+?)(?:: the form .*|\.)$", exchanged),
     (r"told of alarms of (\S+), which is no team\. Known: (\w+)", replaced),
     (r"Add it, such as ((?:to|sender|server): \S+)\.$", added),
-    (r"Leave (\w+) out: ", left_out),
+    (r"Leave (\w+) out[:.]", left_out),
     (r"Write (lends|disk_gib): (\d+) or less\.", exchanged),
     (r"([a-z]+) has \d+ entries\. Give at most (\d+)\.", fewer),
 )

@@ -125,7 +125,8 @@ def _whose(receiver: Receiver) -> Iterator[list[str]]:
 def _told(name: str, receiver: Receiver) -> Manifest:
     """What is secret of it is read from a file each time it is told."""
     way = WAYS[receiver.kind]
-    return {way.configs: [{way.secret: f"{SECRETS}/{name}", "send_resolved": True, **way.more(receiver)}]}
+    secret = {way.secret: f"{SECRETS}/{name}"} if receiver.password else {}
+    return {way.configs: [{**secret, "send_resolved": True, **way.more(receiver)}]}
 
 
 # What is wrong and what to do, of each alarm of a group.
@@ -136,8 +137,8 @@ SLACK = {
 
 
 def _mail(receiver: Receiver) -> Manifest:
-    who = {"to": receiver.to, "from": receiver.sender, "auth_username": receiver.sender}
-    return {**who, "smarthost": receiver.server, "require_tls": True}
+    named = {"auth_username": receiver.sender} if receiver.password else {}
+    return {"to": receiver.to, "from": receiver.sender, "smarthost": receiver.server, "require_tls": True, **named}
 
 
 class Way(NamedTuple):

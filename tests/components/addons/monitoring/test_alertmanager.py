@@ -1,7 +1,9 @@
 """Who is told of which alarm, by the real Alertmanager with the add-on's configuration."""
 
+import contextlib
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -10,6 +12,7 @@ from components.addons.monitoring import alertmanager
 from components.addons.spec import AddOnsSpec
 from fleet.monitoring_model import Monitoring, Receiver
 from tests.support.apiserver import HERE, free_port
+from tests.support.mail import mails
 from tests.support.prometheus import Answering, Json, answering, post, ready, running
 from tests.support.waiting import eventually
 
@@ -30,6 +33,7 @@ ALARMS: dict[str, dict[str, str]] = {
     "OthersCrash": {"severity": "ticket", "owner": "team", "namespace": "team-platform"},
     "PlaceCutOff": {"severity": "page", "owner": "operators", "place": "lab"},
     "NodeDown": {"severity": "page", "owner": "operators", "place": "lab"},
+    "LinkDown": {"severity": "page", "owner": "operators", "place": "lab", "link": "lab/us-west-2"},
 }
 KEY = "0123456789abcdef0123456789abcdef"
 
@@ -46,9 +50,25 @@ class Standing(NamedTuple):
         return {alert["labels"]["alertname"] for body in self.heard(path) for alert in body["alerts"]}
 
 
+@contextlib.contextmanager
+def managing(folder: Path, config: Json, **environment: str) -> Iterator[int]:
+    """Its port. Receivers' secrets lie in the folder."""
+    file, port = folder / "config.yaml", free_port()
+    file.write_text(json.dumps(config).replace(alertmanager.SECRETS, str(folder)))
+    words = [
+        f"--config.file={file}",
+        f"--storage.path={folder}/data",
+        f"--web.listen-address={HERE}:{port}",
+        "--cluster.listen-address=",
+    ]
+    with running("alertmanager", folder / "log", *words, **environment):
+        ready(port)
+        yield port
+
+
 @pytest.fixture(scope="module")
 def standing(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> Iterator[Standing]:
-    folder, port = tmp_path_factory.mktemp("alertmanager"), free_port()
+    folder = tmp_path_factory.mktemp("alertmanager")
     fleet = example.fleet.model_copy(update={"monitoring": Monitoring(receivers=RECEIVERS)})
     config = alertmanager.config(example._replace(fleet=fleet))
     config["route"]["group_wait"] = "1s"
@@ -58,16 +78,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory, example: AddOnsSpec) -> I
             (folder / name).write_text(f"{url}/{name}\n")
         (folder / "on-call").write_text(KEY)
         config["global"] = {"pagerduty_url": f"{url}/on-call"}
-        file = folder / "config.yaml"
-        file.write_text(json.dumps(config).replace(alertmanager.SECRETS, str(folder)))
-        words = [
-            f"--config.file={file}",
-            f"--storage.path={folder}/data",
-            f"--web.listen-address={HERE}:{port}",
-            "--cluster.listen-address=",
-        ]
-        with running("alertmanager", folder / "log", *words):
-            ready(port)
+        with managing(folder, config) as port:
             told = [
                 {"labels": {"alertname": name, "cluster": "main", **labels}, "annotations": {"summary": f"{name}!"}}
                 for name, labels in ALARMS.items()
@@ -90,7 +101,9 @@ def test_only_who_asks_for_it_hears_that_alarms_work(standing: Standing) -> None
 
 def test_of_a_place_that_is_cut_off_one_thing_is_told(standing: Standing) -> None:
     eventually(lambda: "PlaceCutOff" in standing.alarms("/witness"), 30)
-    assert "NodeDown" not in json.dumps(standing.people.heard)
+    said = json.dumps(standing.people.heard)
+    assert "NodeDown" not in said
+    assert "LinkDown" not in said
 
 
 def test_the_other_services_are_told_in_their_own_forms(standing: Standing) -> None:
@@ -101,6 +114,24 @@ def test_the_other_services_are_told_in_their_own_forms(standing: Standing) -> N
     said = json.dumps(standing.heard("/channel"))
     assert "DiskFull!" in said
     assert "PodCrashes" not in said
+
+
+@pytest.mark.parametrize("password", [True, False])
+def test_mail_is_taken_by_servers_with_passwords_and_without(
+    tmp_path: Path, example: AddOnsSpec, *, password: bool
+) -> None:
+    sender, to = "alarms@example.com", "lab@example.com"
+    with mails(tmp_path, (sender, KEY) if password else None) as server:
+        lab = Receiver(kind="email", sender=sender, to=to, server=f"{HERE}:{server.port}", password=password)
+        fleet = example.fleet.model_copy(update={"monitoring": Monitoring(receivers={"lab": lab})})
+        config = alertmanager.config(example._replace(fleet=fleet))
+        config["route"]["group_wait"] = "0s"
+        (tmp_path / "lab").write_text(f"{KEY}\n" if password else "")
+        with managing(tmp_path, config, SSL_CERT_FILE=f"{tmp_path}/authority.pem") as port:
+            post(port, "/api/v2/alerts", [{"labels": {"alertname": "DiskFull", "severity": "ticket"}}])
+            ((*envelope, letter),) = eventually(lambda: server.taken, 30)
+    assert envelope == [sender, to]
+    assert "DiskFull" in letter["Subject"]
 
 
 def test_no_secret_is_in_the_configuration(example: AddOnsSpec) -> None:
