@@ -1,6 +1,7 @@
 """The command `landbridge`: starts a command, and turns every error into a text and an exit code."""
 
 import contextlib
+import os
 import sys
 import tempfile
 import traceback
@@ -31,7 +32,9 @@ def code_of() -> int:
         enter.at_once()
         from .commands import landbridge
 
-        return landbridge.main(prog_name="landbridge", standalone_mode=False) or 0
+        # https://no-color.org: click itself does not ask for it.
+        color = False if os.environ.get("NO_COLOR") else None
+        return landbridge.main(prog_name="landbridge", standalone_mode=False, color=color) or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -50,11 +50,13 @@ def files(person: str, found: Stores, out: Path | None, suffix: str) -> list[Pat
     """A file for each region, where one can be written. Raises UsageError."""
     if out and len(found) > 1:
         names = ", ".join(store.region for store in found)
-        raise UsageError(f"--out {out} is one file, and {person} gets one for each of {names}. Name one with --region.")
+        raise UsageError(
+            f"--output {out} is one file, and {person} gets one for each of {names}. Name one with --region."
+        )
     made = [out] if out else [Path(f"{person}-{store.region}{suffix}") for store in found]
     for file in made:
         if not os.access(file.parent, os.W_OK):
-            raise UsageError(f"{file.parent} can't be written to. Name another place with --out.")
+            raise UsageError(f"{file.parent} can't be written to. Name another place with --output.")
     return made
 
 

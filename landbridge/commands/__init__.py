@@ -82,6 +82,7 @@ class Group(click.Group):
     commands=cast(Any, Lazy()),  # click wants one that can be changed, and changes none
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+@click.version_option(package_name="landbridge", message="%(prog)s %(version)s")
 def landbridge() -> None:
     """One GPU cluster over clouds and machine rooms, from one file: fleet.yaml.
 

@@ -18,7 +18,8 @@ the folder. Then choose your Prometheus at the top of each."""
 
 @click.command()
 @click.option(
-    "--out",
+    "--output",
+    "-o",
     "folder",
     type=click.Path(path_type=Path),
     required=True,
@@ -40,7 +41,7 @@ def grafana(*, folder: Path, as_json: bool) -> int:
     except OSError as error:
         in_its_place = error.errno in (errno.EEXIST, errno.ENOTDIR)
         why = "there is a file in the place of a folder" if in_its_place else error.strerror
-        raise UsageError(f"{error.filename} can't be written: {why}. Name another folder with --out.") from None
+        raise UsageError(f"{error.filename} can't be written: {why}. Name another folder with --output.") from None
     if as_json:
         told = [{"uid": board.uid, "title": board.title, "file": files[board.uid]} for board in BOARDS]
         out.document({"dashboards": told})

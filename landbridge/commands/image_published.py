@@ -100,7 +100,12 @@ def planned(decisions: Sequence[Decision]) -> Table:
     "--key", "key_file", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The public key (PEM)."
 )
 @click.option(
-    "--out", "keep", type=click.Path(path_type=Path), metavar="FILE", help="Keep the disk of NAME there, verified."
+    "--output",
+    "-o",
+    "keep",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Keep the disk of NAME there, verified.",
 )
 @click.option("--at-least", type=int, default=0, metavar="NUMBER", help="Refuse an index that is older than this one.")
 @json_option
@@ -111,7 +116,7 @@ def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, 
     """
     out = options.output(as_json=as_json)
     if keep and not name:
-        raise UsageError("--out keeps one disk: name its image or channel, too")
+        raise UsageError("--output keeps one disk: name its image or channel, too")
     key = site_index.public_key(key_file)
     index = verifying.read(where_, key)
     if index.number < at_least:

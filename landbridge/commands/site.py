@@ -146,6 +146,7 @@ def apply(
 @json_option
 @click.option(
     "--output",
+    "-o",
     "folder",
     type=click.Path(file_okay=False, path_type=Path),
     help="Where the folders go, one a gateway.  [default: SITE-gateways]",

@@ -20,6 +20,7 @@ from . import options
 @options.json_option
 @click.option(
     "--output",
+    "-o",
     "file",
     type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
     help="Where the SVG goes; - is standard output.  [default: FLEET-topology.svg]",

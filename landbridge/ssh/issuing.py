@@ -96,7 +96,9 @@ def files(person: str, found: list[Store], out: Path | None) -> list[Path]:
     made = people.files(person, found, out, "-cert.pub")
     for file in made:
         if file.is_symlink() or (file.exists() and SUFFIX not in file.read_bytes()[:100].decode(errors="replace")):
-            raise UsageError(f"{file} is there already, and no certificate. Move it away, or name another with --out.")
+            raise UsageError(
+                f"{file} is there already, and no certificate. Move it away, or name another with --output."
+            )
     return made
 
 
@@ -121,5 +123,5 @@ def _give(store: Store, person: str, public: str, hours: float, file: Path, now:
     try:
         file.write_text(one.text)
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}. Name another place with --out.") from None
+        raise UsageError(f"{file}: {error.strerror}. Name another place with --output.") from None
     return Given(person, store.region, one.serial, one.until, file.absolute())

@@ -43,7 +43,9 @@ def files(person: str, found: list[Store], out: Path | None) -> list[Path]:
     made = people.files(person, found, out, ".ovpn")
     for file in made:
         if file.exists() or file.is_symlink():
-            raise UsageError(f"{file} is there already, and may be in use. Move it away, or name another with --out.")
+            raise UsageError(
+                f"{file} is there already, and may be in use. Move it away, or name another with --output."
+            )
     return made
 
 
@@ -90,7 +92,7 @@ def _write(file: Path, text: str) -> None:
         with os.fdopen(descriptor, "w") as writing:
             writing.write(text)
     except OSError as error:
-        raise UsageError(f"{file}: {error.strerror}. Name another place with --out.") from None
+        raise UsageError(f"{file}: {error.strerror}. Name another place with --output.") from None
 
 
 def sign(found: Iterable[Store]) -> dict[str, datetime]:

@@ -172,4 +172,4 @@ def test_credentials_that_are_over_or_missing_are_one_clear_error(
 
 def test_a_disk_that_is_kept_has_a_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="name its image or channel"):
-        image.main(["verify", str(tmp_path), "--key", "y", "--out", "z"], standalone_mode=False)
+        image.main(["verify", str(tmp_path), "--key", "y", "--output", "z"], standalone_mode=False)

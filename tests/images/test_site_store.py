@@ -128,11 +128,11 @@ def test_a_disabled_image_is_given_to_nobody(store: Site, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("out", "why"),
     [
-        (".", r"^\. is a folder: name a file by --out"),
-        ("pipe", r"^pipe is no file: name a file by --out"),
-        ("missing/disk", r"^missing/disk can't be written: No such file or directory\. Name another file by --out"),
+        (".", r"^\. is a folder: name a file by --output"),
+        ("pipe", r"^pipe is no file: name a file by --output"),
+        ("missing/disk", r"^missing/disk can't be written: No such file or directory\. Name another file by --output"),
         # Whatever is written there, the disk is full.
-        ("full", r"^full can't be written: No space left on device\. Name another file by --out"),
+        ("full", r"^full can't be written: No space left on device\. Name another file by --output"),
     ],
 )
 def test_a_copy_that_can_t_be_kept_is_not_the_source_s_fault(

@@ -5,6 +5,7 @@ import errno
 import fcntl
 import json
 import os
+import pty
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -206,3 +207,21 @@ def test_the_local_cloud_that_is_not_up_says_so(tmp_path: Path) -> None:
     assert json.loads(run(tmp_path, "local", "status", "--json").stdout) == {"up": False}
     assert "was not up" in run(tmp_path, "local", "stop").stdout
     refused(run(tmp_path, "local", "logs"), "never been up")
+
+
+COLOURED = """\
+import click, sys
+from landbridge import cli, commands
+commands.landbridge = click.Command("landbridge", callback=lambda: click.secho("careful", fg="red"))
+sys.argv = ["landbridge"]
+cli.main()
+"""
+
+
+@pytest.mark.parametrize(("given", "shown"), [("", b"\x1b[31mcareful\x1b[0m\r\n"), ("1", b"careful\r\n")])
+def test_no_color_is_kept_to_on_a_terminal(given: str, shown: bytes) -> None:
+    ours, its = pty.openpty()
+    subprocess.run([sys.executable, "-c", COLOURED], env={**os.environ, "NO_COLOR": given}, stdout=its, check=True)
+    assert os.read(ours, 100) == shown
+    os.close(its)
+    os.close(ours)

@@ -80,7 +80,7 @@ def _atomic_copy(file: Path | None) -> Iterator[IO[bytes] | None]:
         return
     where = file.absolute()
     if where.exists() and not where.is_file():
-        raise ImageError(f"{file} is {'a folder' if where.is_dir() else 'no file'}: name a file by --out")
+        raise ImageError(f"{file} is {'a folder' if where.is_dir() else 'no file'}: name a file by --output")
     half = where.with_name(f".{where.name}.half")
     try:
         try:
@@ -96,7 +96,7 @@ def _atomic_copy(file: Path | None) -> Iterator[IO[bytes] | None]:
 
 
 def _refused(file: Path, error: OSError) -> ImageError:
-    return ImageError(f"{file} can't be written: {error.strerror or error}. Name another file by --out")
+    return ImageError(f"{file} can't be written: {error.strerror or error}. Name another file by --output")
 
 
 def _digest(place: str, copy: IO[bytes] | None) -> tuple[int, str]:

@@ -93,7 +93,7 @@ def test_servers_for_laptops_join_as_virtual_machines_by_themselves(cloud: Cloud
 
 def test_a_person_comes_in_by_them_and_no_more_once_that_is_taken_back(cloud: Cloud, tmp_path: Path) -> None:
     file = tmp_path / "alice.ovpn"
-    (one,) = cloud.report("vpn", "add", "alice", "--local", "--out", str(file))["profiles"]
+    (one,) = cloud.report("vpn", "add", "alice", "--local", "--output", str(file))["profiles"]
     public = f"{GROUP}/providers/Microsoft.Network/publicIPAddresses/test-{SOUTH}-laptops-vpn"
     addresses = [cloud.azure("GET", f"{public}-{number}")["properties"]["ipAddress"] for number in (1, 2)]
     assert [line.split()[1] for line in file.read_text().splitlines() if line.startswith("remote ")] == addresses
@@ -118,7 +118,7 @@ def test_people_log_in_to_machines_there_by_certificates_of_the_region_s_authori
 ) -> None:
     """Those of pools, and the servers for laptops. Shares come from the home of the cluster, which is AWS's."""
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / "key"], check=True)
-    words = ("--region", SOUTH, "--key", str(tmp_path / "key.pub"), "--out", str(tmp_path / "key-cert.pub"))
+    words = ("--region", SOUTH, "--key", str(tmp_path / "key.pub"), "--output", str(tmp_path / "key-cert.pub"))
     assert len(cloud.report("ssh", "add", "alice", "--local", *words)["certificates"]) == 1
     said = subprocess.run(["ssh-keygen", "-L", "-f", tmp_path / "key-cert.pub"], capture_output=True, text=True)
     (machine,) = eventually(lambda: disks(cloud, people.AUTHORITY.lstrip("/"), "desk"), JOIN_SECONDS)

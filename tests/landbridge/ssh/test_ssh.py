@@ -111,7 +111,7 @@ def test_mistakes_are_told_and_change_nothing(cloud: Cloud, folder: Path) -> Non
     (folder / "private").write_text("-----BEGIN OPENSSH PRIVATE KEY-----")
     assert "is a PRIVATE key" in refused(cloud, "ssh", "add", "bob", "--key", "private")
     assert "is there already, and no certificate" in refused(
-        cloud, "ssh", "add", "alice", "--region", WEST, "--out", "private"
+        cloud, "ssh", "add", "alice", "--region", WEST, "--output", "private"
     )
     assert "mallory had no certificate" in refused(cloud, "ssh", "revoke", "mallory", "--yes")
     assert cloud.report("ssh", "list", "--local") == {"certificates": []}
@@ -150,7 +150,7 @@ def test_servers_trust_the_region_s_own_authority(cloud: Cloud, folder: Path) ->
 
 def test_a_key_that_is_not_in_the_fleet_file(cloud: Cloud, folder: Path) -> None:
     subprocess.run(["ssh-keygen", "-q", "-t", "ecdsa", "-N", "", "-f", folder / "bob"], check=True)
-    words = ("ssh", "add", "bob", "--key", "bob.pub", "--region", WEST, "--hours", "1", "--out", "bob-cert.pub")
+    words = ("ssh", "add", "bob", "--key", "bob.pub", "--region", WEST, "--hours", "1", "--output", "bob-cert.pub")
     assert "Log in with: ssh -o CertificateFile=" in cloud.run(*words, "--local").stdout
     assert "ecdsa-sha2-nistp256-cert-v01@openssh.com" in told_of(folder / "bob-cert.pub")
     cloud.run(*words, "--local")

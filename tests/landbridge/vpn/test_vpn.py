@@ -93,7 +93,7 @@ def test_mistakes_are_told_and_change_nothing(cloud: Cloud, folder: Path) -> Non
     )
     assert "Those that have: us-west-2, eu-west-1" in refused(cloud, "vpn", "add", "alice", "--region", "us-east-1")
     (folder / "taken.ovpn").write_text("mine")
-    said = refused(cloud, "vpn", "add", "alice", "--region", WEST, "--out", "taken.ovpn")
+    said = refused(cloud, "vpn", "add", "alice", "--region", WEST, "--output", "taken.ovpn")
     assert "taken.ovpn is there already" in said
     assert "mallory never had a certificate" in refused(cloud, "vpn", "revoke", "mallory", "--yes")
     assert (folder / "taken.ovpn").read_text() == "mine"
@@ -161,11 +161,11 @@ def test_keys_stand_in_the_secret_and_the_profile_and_nowhere_else(cloud: Cloud,
 
 
 def test_who_has_one_gets_another_only_when_told(cloud: Cloud, folder: Path) -> None:
-    said = refused(cloud, "vpn", "add", "alice", "--region", WEST, "--out", "again.ovpn")
+    said = refused(cloud, "vpn", "add", "alice", "--region", WEST, "--output", "again.ovpn")
     assert "alice has certificate" in said
     assert "--renew" in said
     assert not (folder / "again.ovpn").exists()
-    cloud.run("vpn", "add", "alice", "--renew", "--days", "10", "--region", WEST, "--out", "again.ovpn", "--local")
+    cloud.run("vpn", "add", "alice", "--renew", "--days", "10", "--region", WEST, "--output", "again.ovpn", "--local")
     assert list(certificates(cloud, "alice").values()) == ["holds", "holds"]
 
 
