@@ -10,6 +10,7 @@ import http.client
 import http.server
 import json
 import secrets
+import socket
 import threading
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -23,6 +24,13 @@ NODES, PODS, NARROW = "/api/v1/nodes", "/api/v1/pods", "fieldSelector"
 READABLE = {"Accept": "application/json", "Accept-Encoding": "identity"}
 HOP_BY_HOP = {"connection", "host", "keep-alive", "transfer-encoding", "content-length"}
 CHUNK = 65_536
+# A line whose API machine is gone is dead after 45 s, as a kubelet's is: client-go asks after 30 s, and waits 15.
+ALIVE = (
+    (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 30),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 5),
+    (socket.IPPROTO_TCP, socket.TCP_KEEPCNT, 3),
+)
 
 
 class ApiProxy(http.server.ThreadingHTTPServer):
@@ -102,6 +110,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """As it comes, until it ends."""
         line = self.server.api.connect(2 * WATCH_SECONDS)
         with contextlib.closing(line):
+            line.connect()
+            for level, option, value in ALIVE:
+                line.sock.setsockopt(level, option, value)
             line.request(self.command, path, None, {**passed, **self.server.api.headers()})
             answer = line.getresponse()
             self.head(path, answer)

@@ -1,11 +1,14 @@
 """Parts of the workers' stand-ins: command lines, configuration, kernel settings, containerd, kwok's door."""
 
+import http.client
+import http.server
 import json
 import re
 import socket
 import subprocess
 import sys
 import threading
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +198,45 @@ def test_the_door_narrows_the_one_question_and_knows_its_guest() -> None:
         one.server_close()
     assert json.dumps(one.address).count("/") == 3
     assert threading.active_count() < 50
+
+
+def test_a_watch_of_the_door_asks_in_silence_whether_the_server_is_there() -> None:
+    """Else what an API machine, gone without a word, had told is all that kwok knows for ten minutes."""
+
+    class Silent(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            told.wait(10)
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    class Line(http.client.HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            lines.append(self.sock)
+
+    class Api:
+        def connect(self, seconds: float) -> http.client.HTTPConnection:
+            return Line("127.0.0.1", server.server_port, timeout=seconds)
+
+        def headers(self) -> dict[str, str]:
+            return {}
+
+    told, lines = threading.Event(), list[socket.socket]()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    door = api_proxy.ApiProxy(api=Api(), node="i-1")  # type: ignore[arg-type]
+    try:
+        with urllib.request.urlopen(f"{door.address}/api/v1/nodes?watch=1", timeout=10):
+            (line,) = lines
+            found = [line.getsockopt(level, option) for level, option, _ in api_proxy.ALIVE]
+        idle, interval, count = found[1:]
+        assert found[0] == 1
+        assert idle + interval * count == 45
+    finally:
+        told.set()
+        for one in (door, server):
+            one.shutdown()
+            one.server_close()
