@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -45,14 +46,16 @@ Json = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def measured(queued: Queued) -> Queued:
+def measured(queued: Queued) -> Iterator[Queued]:
     queued.cloud.fleet.write_text(QUEUED + RECEIVERS)
     queued.cloud.run("up", "--local", "--yes", seconds=900)
     queued.make(listener())
     address = eventually(lambda: running(queued, HOOK), 120)
     literal = f"--from-literal={HOOK}=http://{address}:{PORT}/alarms"
     queued.kubectl("-n", SPACE, "create", "secret", "generic", SECRET, literal)
-    return queued
+    yield queued
+    queued.kubectl("-n", "team-lab", "delete", "pod", HOOK, "--now")
+    queued.kubectl("-n", SPACE, "delete", "secret", SECRET, "--ignore-not-found")
 
 
 def listener() -> Json:
