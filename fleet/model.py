@@ -65,8 +65,19 @@ class Ingress(Model):
 class State(Model):
     """Where a team shares Pulumi's state, and what encrypts the secrets in it (Pulumi's own URLs)."""
 
-    backend: str = Field(pattern=r"^(s3|azblob|file)://.+", description="the store, such as s3://BUCKET")
-    secrets: str = Field(pattern=r"^(awskms|azurekeyvault)://.+", description="the key, such as awskms://alias/KEY")
+    backend: str = Field(
+        pattern=r"^(https|s3|gs|azblob|file)://.+",
+        description="Pulumi Cloud (https://api.pulumi.com) or a store of your own, such as s3://BUCKET",
+    )
+    secrets: str = Field(
+        pattern=r"^(default|passphrase|(awskms|gcpkms|azurekeyvault)://.+)$",
+        description="passphrase, default (Pulumi Cloud's own) or a key, such as awskms://alias/KEY",
+    )
+    organization: str | None = Field(
+        default=None,
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$",
+        description="in Pulumi Cloud, whose stacks these are: an organization or a user, such as example",
+    )
 
 
 class AwsAccount(Model):

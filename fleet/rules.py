@@ -18,6 +18,7 @@ from . import (
     room,
     shapes,
     shares,
+    state,
     team_queues,
     team_storage,
     windows,
@@ -310,12 +311,7 @@ def _kubernetes(fleet: Fleet) -> Iterator[Violation]:
 
 
 def _state(fleet: Fleet) -> Iterator[Violation]:
-    pairs = {"s3": "awskms", "azblob": "azurekeyvault"}
-    if fleet.state:
-        backend, secrets = fleet.state.backend.split(":")[0], fleet.state.secrets.split(":")[0]
-        if pairs.get(backend, secrets) != secrets:
-            remedy = f"Use {pairs[backend]}:// beside {backend}://, so that one login opens both"
-            yield Violation(("state", "secrets"), f"state lies in {backend} and its secrets in {secrets}", remedy)
+    yield from (Violation(*found) for found in state.wrong(fleet))
 
 
 def _regions(fleet: Fleet) -> Iterator[Violation]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from ruamel.yaml import YAML
-
+from fleet.errors import FleetError
+from fleet.state import FILE, PASSPHRASE
 from fleet.where import ENVIRONMENT as FLEET_VARIABLE
 from fleet.where import fleet_path
 from fleet.world import World
@@ -16,13 +16,10 @@ from local import client
 from local.environment import scrubbed, signing_in
 from stacks.catalogue import PROJECT
 
+from . import passphrase, projects
 from .engine.programs import interpreter
 from .errors import UsageError
 from .local.enter import HOME, ROOT
-
-POLICIES = ROOT / "policies"
-# The policy pack in the folder of a fleet on the local cloud.
-PACK = "policy-pack"
 
 
 @dataclass(frozen=True)
@@ -37,15 +34,27 @@ class Place:
     environment: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cloud: client.Cloud | None = None
-    policies: Path = POLICIES
+    policies: Path = projects.POLICIES
     # What the settings file of a new stack begins with.
     settings: str = ""
+    # Where those files lie, if not beside Pulumi.yaml.
+    settings_in: Path | None = None
+    # In Pulumi Cloud: whose the stacks are.
+    organization: str = ""
+
+    @property
+    def settings_folder(self) -> Path:
+        return self.settings_in or self.project
+
+    def full_name(self, stack: str) -> str:
+        """As the backend knows a stack, whoever is logged in."""
+        return f"{self.organization}/{PROJECT}/{stack}" if self.organization else stack
 
     @property
     def state_folder(self) -> Path | None:
         """Where a file backend keeps stacks and locks; None for other backends."""
         url = urlsplit(self.backend)
-        return Path(url.path) / ".pulumi" if url.scheme == "file" else None
+        return Path(url.path) / ".pulumi" if url.scheme == FILE else None
 
     def stack_file(self, stack: str) -> Path | None:
         """Where a file backend keeps a stack's state; None for other backends."""
@@ -60,7 +69,7 @@ class Place:
     def fleet_option(self) -> str:
         """The same of commands that are of the local cloud anyway."""
         file = self.environment.get(FLEET_VARIABLE)
-        return f" --fleet {shlex.quote(file)}" if file and Path(file) != fleet_path() else ""
+        return f" --fleet {shlex.quote(file)}" if file and Path(file) != found_unasked() else ""
 
     @property
     def policy_packs(self) -> list[str]:
@@ -69,6 +78,14 @@ class Place:
     def interpreter(self) -> dict[str, str]:
         """What to add to the environment of a command that starts programs: on the local cloud they are forks."""
         return interpreter.environment(self.environment) if self.cloud else {}
+
+
+def found_unasked() -> Path | None:
+    """The fleet file that a command without --fleet takes here."""
+    try:
+        return fleet_path()
+    except FleetError:
+        return None
 
 
 def common_environment(world: World, backend: str) -> dict[str, str]:
@@ -82,29 +99,43 @@ def common_environment(world: World, backend: str) -> dict[str, str]:
 
 
 def cloud_place(world: World) -> Place:
-    """The fleet on real clouds. Raises UsageError when the fleet file does not say where its state is kept."""
+    """The fleet on real clouds. Raises UsageError when there is no word of its state, or no passphrase for it."""
     state = world.fleet.state
     if state is None:
         raise UsageError(
             f"{world.path.name}: `state` is missing: real clouds need a place for Pulumi's state that the team shares, "
             "and a key for the secrets in it. Add `state: {backend: s3://BUCKET, secrets: awskms://alias/KEY}`, "
-            "or use --local for the local cloud."
+            "or another of docs/guide/state.md, or use --local for the local cloud."
         )
     logs = HOME / "logs" / world.fleet.fleet
     backend = written_whole(state.backend)
     environment = common_environment(world, backend) | STATE_KNOWS_ITS_KEY
-    return Place("real", ROOT, backend, state.secrets, logs, environment)
+    if state.secrets == PASSPHRASE:
+        environment |= passphrase.passed_on(world.path.name, os.environ)
+    return Place(
+        "real",
+        projects.of_real_clouds(world),
+        backend,
+        state.secrets,
+        logs,
+        environment,
+        settings_in=world.path.parent,
+        organization=state.organization or "",
+    )
 
 
 def written_whole(backend: str) -> str:
-    """The URL of a store of state, such that no file in it is ever seen half written.
+    """The URL of a store of state, such that no file in it is ever seen half written; of folders the whole path.
 
     A `file://` store keeps metadata beside each file and writes that in place: who reads a stack in that moment, or
     after a kill, is told `failed to load checkpoint: EOF`. Pulumi needs none of it.
     """
-    if not backend.startswith("file://") or "metadata=" in backend:
+    if not backend.startswith(f"{FILE}://"):
         return backend
-    return f"{backend}{'&' if '?' in backend else '?'}metadata=skip"
+    home = f"{FILE}://~"
+    if backend.startswith(home):
+        backend = f"{FILE}://{Path.home()}{backend.removeprefix(home)}"
+    return backend if "metadata=" in backend else f"{backend}{'&' if '?' in backend else '?'}metadata=skip"
 
 
 # Pulumi keeps the name of the key in a settings file that only the one who made the stack has; the state has it too.
@@ -115,7 +146,7 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     """The fleet on the local cloud; its folder starts empty when the world in there is a new one."""
     folder, dropped = client.fleet_home(cloud, world.fleet.fleet)
     (folder / "state").mkdir(exist_ok=True)
-    write_local_project(folder)
+    projects.write_local(folder)
     backend = written_whole(f"file://{folder / 'state'}")
     aws, azure = world.fleet.aws, world.fleet.azure
     signed_in = signing_in(aws.account_id if aws else None, azure.tenant_id if azure else None)
@@ -132,36 +163,15 @@ def local_place(world: World, cloud: client.Cloud) -> Place:
     )
     notes = (RESTARTED.format(fleet=world.fleet.fleet),) if dropped else ()
     logs = folder / "logs"
-    return Place("local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / PACK, ONE_SALT)
+    return Place(
+        "local", folder, backend, "passphrase", logs, environment, notes, cloud, folder / projects.PACK, ONE_SALT
+    )
 
 
 # Of the local cloud's passphrase, which is no secret. Pulumi makes a key of a passphrase and a stack's salt in a
 # million rounds, for each stack that a program reads from, and knows the keys that it has: of one salt it is one.
 ONE_SALT = "encryptionsalt: v1:PqmthM8g6e0=:v1:a6xMlWrpgtY+XXzq:FlnV7u7Qigl2Rklr5Kg17GoQYVO1Pw==\n"
 RESTARTED = "The local cloud has another world than the one of fleet {fleet}'s state: that fleet starts clean."
-
-
-def write_local_project(folder: Path) -> None:
-    """local/Pulumi.yaml once more, outside the repository: Pulumi writes every stack's settings beside it.
-
-    It and the policy pack's differ in that their programs are forks of one interpreter.
-    """
-    source, yaml = ROOT / "local" / "Pulumi.yaml", YAML()
-    project, pack = yaml.load(source), yaml.load(POLICIES / "PulumiPolicy.yaml")
-    (folder / PACK).mkdir(exist_ok=True)
-
-    def moved(path: str) -> str:
-        return os.path.relpath((source.parent / path).resolve(), folder.resolve())
-
-    interpreter.make_folder(folder)
-    project["main"] = moved(project["main"])
-    project["runtime"]["options"]["virtualenv"] = interpreter.FOLDER
-    for provider in project["plugins"]["providers"]:
-        provider["path"] = moved(provider["path"])
-    yaml.dump(project, folder / "Pulumi.yaml")
-    pack["runtime"]["options"]["virtualenv"] = f"../{interpreter.FOLDER}"
-    yaml.dump(pack, folder / PACK / "PulumiPolicy.yaml")
-    (folder / PACK / "__main__.py").write_text('import runpy\n\nrunpy.run_module("policies", run_name="__main__")\n')
 
 
 def local_environment(place: Place) -> dict[str, str]:

@@ -2,10 +2,12 @@
 
 import gc
 import sys
+from pathlib import Path
 
 import pulumi
 
 from fleet.errors import FleetError
+from fleet.where import path_for_engine
 from fleet.world import World, current
 from stacks import addons, cluster, engine_calls, laptops, links, pool, region
 from stacks.catalogue import catalogue, no_stack
@@ -27,9 +29,10 @@ def main() -> None:
     gc.disable()
     engine_calls.begin()
     try:
-        world = current()
+        world = current(path_for_engine(Path(pulumi.get_root_directory())))
     except FleetError as error:
         fail(str(error))
+    pulumi.log.info(f"Fleet {world.fleet.fleet}: {world.path}")
     build(world, pulumi.get_stack())
 
 

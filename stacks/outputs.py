@@ -226,7 +226,7 @@ async def _read(stack: str, contract: type) -> dict[str, Any]:
 @cache
 def _reference(stack: str) -> pulumi.StackReference:
     """One for all who read that stack: the engine takes no second of the same name."""
-    return pulumi.StackReference(f"organization/{PROJECT}/{stack}")
+    return pulumi.StackReference(f"{pulumi.get_organization()}/{PROJECT}/{stack}")
 
 
 class _Entries(dict[str, Any]):

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from fleet.errors import FleetError
 from fleet.where import fleet_path
 from local import client
 from local.environment import scrubbed
@@ -105,7 +106,10 @@ def at_once(home: Path, local_home: Path) -> None:
     command_line = taken_apart(sys.argv[2:])
     if command_line is None:
         return
-    kubeconfig = CachedKubeconfig(home, command_line)
+    try:
+        kubeconfig = CachedKubeconfig(home, command_line)
+    except FleetError:
+        return
     record = kubeconfig.cached()
     if record is None:
         return

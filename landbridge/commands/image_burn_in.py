@@ -97,7 +97,11 @@ def this_node(names: Set[str], fleet_file: Path | None, cluster: str | None, *, 
     """The machine as a node of the fleet's cluster. Raises NoNode where it is none, and for whatever stands between."""
     from landbridge.cluster import session as sessions  # speaks to clouds: a machine outside of all does without
 
-    if fleet_file is None and not (path := fleet_path()).is_file():
+    try:
+        path = fleet_path(fleet_file)
+    except FleetError as error:
+        raise NoNode(str(error)) from None
+    if fleet_file is None and not path.is_file():
         raise NoNode(f"{path}: there is no such fleet file.")
     world = options.the_fleet(fleet_file)
     if not world.fleet.clusters:

@@ -22,7 +22,11 @@ __all__ = ["Output", "output"]
 Command = Callable[..., Any]
 
 fleet_option = click.option(
-    "--fleet", "fleet_file", type=click.Path(path_type=Path), metavar="FILE", help="Another fleet file than fleet.yaml."
+    "--fleet",
+    "fleet_file",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Another fleet file than the nearest fleet.yaml, here or in a folder above.",
 )
 local_option = click.option("--local", is_flag=True, help="On the local cloud, with no account and no network.")
 cluster_option = click.option("--cluster", metavar="NAME", help="Which cluster, if the fleet has several.")
@@ -42,7 +46,7 @@ def together(*options: Callable[[Command], Command]) -> Callable[[Command], Comm
 
 
 def existing(fleet_file: Path | None) -> Path:
-    """The fleet file's path. Raises UsageError for a file that is not there."""
+    """The fleet file's path. Raises FleetError where none is found, and UsageError for a file that is not there."""
     path = fleet_path(fleet_file)
     if not path.is_file():
         raise UsageError(f"{path}: there is no such fleet file. Name one with --fleet FILE.")

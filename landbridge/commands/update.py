@@ -137,6 +137,7 @@ def prepare(
     if local and command == "up":
         kubernetes.build(world, picked)
     place, engine = options.the_place(world, local=local), PulumiCommand(places.pulumi_root())
+    out.progress.print(f"Fleet {world.fleet.fleet}: {world.path}", style="dim", markup=False, soft_wrap=True)
     # Who asks for some stacks is not told of others.
     left = orphans.of_fleet(world, place, engine) if command == "destroy" or not names else {}
     if command == "destroy":

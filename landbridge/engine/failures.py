@@ -105,7 +105,7 @@ def last_error(text: str) -> str:
 def locked(stack: str, lock: locks.Lock | None, place: Place) -> str:
     """Who holds the stack and what to do about it."""
     holder = f"by another run: {lock}" if lock else "by another run"
-    cancel = f"pulumi cancel {stack}"
+    cancel = f"pulumi cancel {place.full_name(stack)}"
     if place.world == "local":
         cancel = f"landbridge local exec{place.fleet_option} -- pulumi cancel --stack {stack}"
     return f"is being updated {holder}. Wait for it to end; if that run is gone for good: `{cancel}`"

@@ -53,7 +53,7 @@ class StackEngine:
     """The operations on one stack. All raise CommandError; what happens meanwhile goes to `on_event`."""
 
     def __init__(self, name: str, place: Place, command: PulumiCommand) -> None:
-        self.name, self.place = name, place
+        self.name, self.place, self.full_name = name, place, place.full_name(name)
         place.logs.mkdir(parents=True, exist_ok=True)
         self.log = place.logs / f"{name}.log"
         self.command = command.for_stack(self.log)
@@ -64,7 +64,7 @@ class StackEngine:
             pulumi_command=self.command,
         )
         # LeanStack.select makes a plain Stack, which asks for outputs and history after each update: three processes.
-        self.stack = LeanStack(name, self.workspace, StackInitMode.SELECT)
+        self.stack = LeanStack(self.full_name, self.workspace, StackInitMode.SELECT)
 
     def start_log(self) -> None:
         """Empties the log, for a run that may work on the stack: not while another does."""
@@ -85,11 +85,11 @@ class StackEngine:
             self._make()
 
     def _make(self) -> None:
-        settings = self.place.project / f"Pulumi.{self.name}.yaml"
+        settings = self.place.settings_folder / f"Pulumi.{self.name}.yaml"
         if self.place.settings and not settings.exists():
             settings.write_text(self.place.settings)
         with contextlib.suppress(StackAlreadyExistsError):  # another run was quicker
-            self.workspace.create_stack(self.name)
+            self.workspace.create_stack(self.full_name)
 
     def preview(self, on_event: OnEvent, *, refresh: bool, diff: bool, parallel: int | None) -> str:
         """What `up` would do, judged by the policies. Makes the stack if there is none; returns Pulumi's own text."""
@@ -220,17 +220,17 @@ class StackEngine:
 
     def unprotect(self, urn: str) -> None:
         """Lets the next up delete a resource."""
-        words = ["state", "unprotect", urn, "--yes", "--stack", self.name]
+        words = ["state", "unprotect", urn, "--yes", "--stack", self.full_name]
         self.command.run(words, str(self.place.project), self.place.environment)
 
     def rename(self, name: str) -> None:
         """Keeps the stack, with its state, under another name. Calls no cloud."""
-        words = ["stack", "rename", name, "--stack", self.name]
+        words = ["stack", "rename", self.place.full_name(name), "--stack", self.full_name]
         self.command.run(words, str(self.place.project), self.place.environment)
 
     def remove(self) -> None:
         """Forgets the stack, which must have nothing in it."""
-        words = ["stack", "rm", "--yes", "--stack", self.name]
+        words = ["stack", "rm", "--yes", "--stack", self.full_name]
         self.command.run(words, str(self.place.project), self.place.environment)
 
     def interrupt(self) -> None:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NoReturn
 
+from fleet.errors import FleetError
 from fleet.where import fleet_path
 from landbridge.cluster import kubeconfig_cache
 from local import client, kubernetes
@@ -89,7 +90,7 @@ def builds_first(words: list[str]) -> bool:
         return False
     named = next((after for word, after in pairwise(words) if word == "--fleet"), None)
     named = next((word.partition("=")[2] for word in words if word.startswith("--fleet=")), named)
-    with contextlib.suppress(OSError, UnicodeDecodeError):
+    with contextlib.suppress(FleetError, OSError, UnicodeDecodeError):
         text = fleet_path(Path(named) if named else None).read_text()
         return any(version in text and kubernetes.lacks(version) for version in kubernetes.VERSIONS)
     return False

@@ -3,14 +3,13 @@
 Pulumi destroys from the state alone, so that nobody has to write back what was taken out.
 """
 
+import json
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from pulumi.automation import CommandError, LocalWorkspace
-from pulumi.automation import PulumiCommand as Plain
+from pulumi.automation import CommandError
 
 from fleet.world import World
-from landbridge import places
 from landbridge.clouds.leftovers import FLEET
 from landbridge.cluster import rebuild_state
 from landbridge.engine import failures
@@ -50,7 +49,7 @@ def orphans(place: Place, fleet: str, named: Collection[str], command: PulumiCom
     """
     found = {}
     try:
-        for name in sorted(set(every(place)) - set(named)):
+        for name in sorted(set(every(place, command)) - set(named)):
             state = StackEngine(name, place, command).state() or {}
             if recovery.resources(state) and is_of(fleet, state):
                 found[name] = orphan(name, state)
@@ -74,13 +73,13 @@ def is_of(fleet: str, state: Mapping[str, Any]) -> bool:
     return {tag[FLEET] for tag in tags if isinstance(tag, Mapping) and FLEET in tag} == {fleet}
 
 
-def every(place: Place) -> list[str]:
+def every(place: Place, command: PulumiCommand) -> list[str]:
     """Names of all stacks of the project in the backend, other fleets' as well."""
     if place.state_folder is not None:
         return [file.stem for file in (place.state_folder / "stacks" / PROJECT).glob("*.json")]
-    command = Plain(places.pulumi_root())
-    workspace = LocalWorkspace(work_dir=str(place.project), env_vars=place.environment, pulumi_command=command)
-    return [stack.name.rpartition("/")[2] for stack in workspace.list_stacks()]
+    words = ["stack", "ls", "--json", *(["--organization", place.organization] if place.organization else ())]
+    listed = command.run(words, str(place.project), place.environment).stdout
+    return [stack["name"].rpartition("/")[2] for stack in json.loads(listed)]
 
 
 def orphan(name: str, state: Mapping[str, Any]) -> Orphan:

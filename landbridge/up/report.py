@@ -96,6 +96,7 @@ class Report:
         return {
             "command": self.command,
             "fleet": self.run.world.fleet.fleet,
+            "fleet_file": str(self.run.world.path),
             "world": self.run.place.world,
             "exit_code": code,
             "seconds": round(self.seconds, 2),

@@ -86,6 +86,10 @@ MENDS: tuple[tuple[str, Mend], ...] = (
     (r"told of alarms of (\S+), which is no team\. Known: (\w+)", replaced),
     (r"Add it, such as ((?:to|sender|server): \S+)\.$", added),
     (r"Leave (\w+) out[:.]", left_out),
+    (r"such as (organization: \w+)\.$", added),
+    (r"(state\.backend) (?:is|has) .* Write (\w+://[^\s,]+?)[,.](?:\s|$)", exchanged),
+    (r"and its (secrets) in .* Use (\S+) beside", exchanged),
+    (r"which encrypts no (secrets) by default\. Use (\S+)\.$", exchanged),
     (r"Write (lends|disk_gib): (\d+) or less\.", exchanged),
     (r"([a-z]+) has \d+ entries\. Give at most (\d+)\.", fewer),
 )

@@ -81,13 +81,13 @@ runpy.run_module("stacks", run_name="__main__")
 # The command line with that program in the place of ours. Inside of the local cloud it has no need to enter it first.
 COMMAND_LINE = """\
 import os, re, sys
-from landbridge import cli, places
-write, program, *sys.argv[1:] = places.write_local_project, *sys.argv[1:]
+from landbridge import cli, projects
+write, program, *sys.argv[1:] = projects.write_local, *sys.argv[1:]
 def forgetful(folder):
     write(folder)
     project = folder / "Pulumi.yaml"
     project.write_text(re.sub("(?m)^main:.*", "main: " + os.path.relpath(program, folder.resolve()), project.read_text()))
-places.write_local_project = forgetful
+projects.write_local = forgetful
 sys.exit(cli.main())
 """
 

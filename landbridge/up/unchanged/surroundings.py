@@ -22,7 +22,9 @@ OWN = {
     "LANDBRIDGE_WITNESS",
     "LANDBRIDGE_INTERPRETER",
     "LANDBRIDGE_STACK",
+    "PULUMI_ACCESS_TOKEN",
     "PULUMI_CONFIG_PASSPHRASE",
+    "PULUMI_CONFIG_PASSPHRASE_FILE",
     "PULUMI_PARALLEL",
 }
 
@@ -41,8 +43,8 @@ def surroundings(place: Place, passed: Mapping[str, str], command: str) -> dict[
 
 
 def settings_of(place: Place, stack: str) -> dict[str, str]:
-    """What Pulumi keeps beside the project for one stack."""
-    file = place.project / f"Pulumi.{stack}.yaml"
+    """What Pulumi keeps for one stack."""
+    file = place.settings_folder / f"Pulumi.{stack}.yaml"
     return {file.name: digest(file.read_text()) if file.exists() else ""}
 
 

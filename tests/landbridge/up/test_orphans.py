@@ -95,7 +95,7 @@ def test_stacks_of_the_fleet_that_hold_something_and_have_no_entry_are_orphans(t
         project=tmp_path, environment={}, secrets_provider="passphrase", backend="file:///x",
     )  # fmt: skip
     command: Any = SimpleNamespace(for_stack=lambda _log: None)
-    assert sorted(orphans.every(place)) == ["empty", "foreign", "old", "west"]
+    assert sorted(orphans.every(place, command)) == ["empty", "foreign", "old", "west"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(orphans, "StackEngine", lambda name, place, _: SimpleNamespace(
             state=lambda: json.loads(place.stack_file(name).read_text())["checkpoint"]["latest"]
