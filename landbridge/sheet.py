@@ -2,6 +2,7 @@
 
 from xml.etree import ElementTree as Xml
 
+NAMESPACE = "http://www.w3.org/2000/svg"
 TEXT = "Helvetica, Arial, sans-serif"
 STYLE = """
 .name{font-size:16px;font-weight:600;fill:#16324f}.part{font-size:13px;font-weight:600;fill:#16324f}
@@ -20,7 +21,7 @@ class Sheet:
         self.root = Xml.Element(
             "svg",
             {
-                "xmlns": "http://www.w3.org/2000/svg",
+                "xmlns": NAMESPACE,
                 "viewBox": f"0 0 {width:g} {height:g}",
                 "width": f"{width:g}",
                 "height": f"{height:g}",
@@ -39,10 +40,18 @@ class Sheet:
         place = {"x": f"{left:g}", "y": f"{top:g}", "width": f"{width:g}", "height": f"{height:g}"}
         Xml.SubElement(self.root, "rect", {**place, "rx": f"{radius:g}", "fill": fill, "stroke": border})
 
-    def text(self, left: float, base: float, words: str, kind: str, anchor: str = "start") -> None:
+    def piece(self, left: float, top: float, width: float, height: float, look: str, title: str) -> None:
+        """Of a bar; `look` is a class."""
+        place = {"x": f"{left:g}", "y": f"{top:g}", "width": f"{width:g}", "height": f"{height:g}", "class": look}
+        Xml.SubElement(Xml.SubElement(self.root, "rect", place), "title").text = title
+
+    def text(
+        self, left: float, base: float, words: str, kind: str, anchor: str = "start", most: int | None = None
+    ) -> None:
+        """What has more letters than `most`, or than a kind may have, is cut, and whole in its title."""
         place = {"x": f"{left:g}", "y": f"{base:g}", "class": kind, "text-anchor": anchor}
         made = Xml.SubElement(self.root, "text", place)
-        most = MOST.get(kind, len(words))
+        most = min(MOST.get(kind, len(words)), len(words) if most is None else most)
         made.text = words if len(words) <= most else f"{words[: most - 1]}…"
         if made.text != words:
             Xml.SubElement(made, "title").text = words

@@ -1,51 +1,61 @@
 """The picture as SVG: regions above, sites below, tunnels and peerings between. Pure; lengths are in pixels."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from components.links.plan import Crossing, Peering, Tunnel
 from landbridge.sheet import Sheet
 
-from .labels import Card, Part, Row
+from .cards import Box, draw, high
+from .curve import Curve
+from .labels import Card
 
-MARGIN, WIDTH, GAP, BETWEEN = 40.0, 300.0, 40.0, 170.0
-PAD, INSET, LINE, HEAD, PART_HEAD, SPACE = 16.0, 10.0, 18.0, 34.0, 22.0, 10.0
-TITLE, LEGEND, APART = 70.0, 56.0, 6.0
-# Kind → fill, border; of a card also the badge's.
-COLOURS = {
-    "region": ("#eef5fc", "#4a86c5"),
-    "site": ("#fdf4e8", "#c98a2e"),
-    "cluster": ("#e4f3ec", "#3f9a6d"),
-    "gpu": ("#ffffff", "#8f6bc1"),
-    "cpu": ("#ffffff", "#9dbfe2"),
-    "system": ("#ffffff", "#9dbfe2"),
-    "ssh": ("#ffffff", "#9dbfe2"),
-}
+LEGEND, APART, MARK = 56.0, 6.0, 8.0
 TUNNEL = {"stroke": "#d9822b", "stroke-width": "2", "fill": "none"}
 PEERING = {"stroke": "#3b7f96", "stroke-width": "2", "fill": "none", "stroke-dasharray": "7 5"}
-# What is seen of a link → its look, in which colour is not all.
-UP, DOWN, UNKNOWN = "up", "down", "not known"
+# What is seen of a link → its look, in which colour is not all. Blue and brown are two to whoever sees no red or green.
+UP, PART, DOWN, UNKNOWN = "up", "up in part", "down", "not known"
 LIVE = {
-    UP: {"stroke": "#2e8b57", "stroke-width": "3", "fill": "none"},
-    DOWN: {"stroke": "#c0392b", "stroke-width": "2", "fill": "none", "stroke-dasharray": "3 4"},
-    UNKNOWN: {"stroke": "#9aa5b1", "stroke-width": "2", "fill": "none", "stroke-dasharray": "1 4"},
+    UP: {"stroke": "#1f78b4", "stroke-width": "3", "fill": "none"},
+    PART: {"stroke": "#b5650d", "stroke-width": "3", "fill": "none", "stroke-dasharray": "10 4"},
+    DOWN: {"stroke": "#8c2d04", "stroke-width": "2", "fill": "none", "stroke-dasharray": "3 4"},
+    UNKNOWN: {"stroke": "#6b7a89", "stroke-width": "2", "fill": "none", "stroke-dasharray": "1 4"},
 }
+# What stands on such a link, from a point on: a cross, an exclamation mark. One that is as it should be has none.
+SIGNS = {DOWN: "m-3 -3 l6 6 m0 -6 l-6 6", PART: "m0 -4.5 v5 m0 2.5 v1.5"}
+SIGN = {"stroke": "#ffffff", "stroke-width": "1.8", "fill": "none"}
+# Words → look, and from one to the next: as planned, and as seen.
+LEGENDS = (
+    ({"tunnels of a site or of two clouds": TUNNEL, "peering of two regions": PEERING}, 290.0),
+    ({"link that is up": LIVE[UP], "up in part": LIVE[PART], "down": LIVE[DOWN], "not known": LIVE[UNKNOWN]}, 160.0),
+)
+# Where on its way: one of a site near the region, whose links have places of their own there.
+NEAR, MIDDLE = 0.9, 0.5
 
 
-class Box(NamedTuple):
-    """Where a card lies."""
+class Frame(NamedTuple):
+    """`width` is a card's, `gap` is between two of a row, `between` between the rows. Without a title `title` is 0."""
 
-    left: float
-    top: float
-    height: float
+    width: float = 300.0
+    gap: float = 40.0
+    margin: float = 40.0
+    between: float = 170.0
+    title: float = 70.0
 
-    def edge(self, number: int, count: int) -> float:
-        """Where the link to that one of so many ends: all have places in their own order, so that few lines cross."""
-        return self.left + WIDTH * (number + 1) / (count + 1)
 
-    @property
-    def bottom(self) -> float:
-        return self.top + self.height
+class Strand(NamedTuple):
+    """A line of a link: its name, and its look and title where nobody asked how it is."""
+
+    name: str
+    usual: Mapping[str, str]
+    title: str
+    curve: Curve
+
+
+Boxes = Mapping[str, Box]
+# Of one link, and where on its way its sign stands.
+Link = tuple[Sequence[Strand], float]
+SHEET = Frame()
 
 
 def svg(
@@ -57,142 +67,107 @@ def svg(
     peerings: Sequence[Peering],
     crossings: Sequence[Crossing] = (),
     live: Mapping[str, str] | None = None,
+    frame: Frame = SHEET,
 ) -> str:
     """Links lie below what they join, so that no line crosses words. `live` has their states by their names."""
-    across = max(len(regions), len(sites)) * (WIDTH + GAP) - GAP + 2 * MARGIN
-    above = _row(regions, MARGIN + TITLE, across, bottom=True)
+    margin, between = frame.margin, frame.between
+    looks, step = LEGENDS[live is not None]
+    cards = max(len(regions), len(sites)) * (frame.width + frame.gap) - frame.gap
+    across = max(cards, len(looks) * step) + 2 * margin
+    above = _row(regions, margin + frame.title, across, frame, bottom=True)
     tallest = max(box.bottom for box in above.values())
-    below = _row(sites, tallest + BETWEEN, across)
-    height = max([tallest + BETWEEN / 2, *(box.bottom for box in below.values())]) + LEGEND + MARGIN
+    below = _row(sites, tallest + between, across, frame)
+    height = max([tallest + between / 2, *(box.bottom for box in below.values())]) + LEGEND + margin
     sheet = Sheet(across, height, f"Topology of the fleet {fleet}")
-    sheet.text(MARGIN, MARGIN + 22, fleet, "title")
-    sheet.text(MARGIN, MARGIN + 44, note, "note")
-    for peering in peerings:
-        _peer(sheet, above, peering, live)
-    for crossing in crossings:
-        count = sum((one.aws, one.azure) == (crossing.aws, crossing.azure) for one in crossings)
-        _cross(sheet, above, crossing, count, live)
-    for number, region in enumerate(above):
-        for order, site in enumerate(below):
-            mine = [one for one in tunnels if (one.site, one.region) == (site, region)]
-            ends = below[site].edge(number, len(above)), above[region].edge(order, len(below))
-            _tunnels(sheet, ends, (below[site].top, above[region].bottom), mine, live)
+    if frame.title:
+        sheet.text(margin, margin + 22, fleet, "title")
+        sheet.text(margin, margin + 44, note, "note")
+    for link in _of_regions(above, peerings, crossings, frame):
+        _link(sheet, link, live)
+    for link in _of_sites(above, below, tunnels):
+        _link(sheet, link, live)
     for cards, boxes in ((regions, above), (sites, below)):
         for card in cards:
-            _card(sheet, card, boxes[card.name])
-    _legend(sheet, height - MARGIN, live)
+            draw(sheet, card, boxes[card.name])
+    _legend(sheet, margin, height - margin, live)
     return sheet.written()
 
 
-def _row(cards: Sequence[Card], top: float, across: float, *, bottom: bool = False) -> dict[str, Box]:
+def _row(cards: Sequence[Card], top: float, across: float, frame: Frame, *, bottom: bool = False) -> dict[str, Box]:
     """Side by side in the middle; those of a row that end together have their links side by side, too."""
-    left = (across - len(cards) * (WIDTH + GAP) + GAP) / 2
-    tallest = max((_height(card) for card in cards), default=0.0)
-    boxes = {}
-    for number, card in enumerate(cards):
-        height = tallest if bottom else _height(card)
-        boxes[card.name] = Box(left + number * (WIDTH + GAP), top, height)
-    return boxes
+    step = frame.width + frame.gap
+    left = (across - len(cards) * step + frame.gap) / 2
+    tallest = max((high(card) for card in cards), default=0.0)
+    return {
+        card.name: Box(left + number * step, top, frame.width, tallest if bottom else high(card))
+        for number, card in enumerate(cards)
+    }
 
 
-def _lines(rows: Sequence[Row]) -> int:
-    return sum(len(row.values) for row in rows)
+def _of_regions(
+    boxes: Boxes, peerings: Sequence[Peering], crossings: Sequence[Crossing], frame: Frame
+) -> Iterator[Link]:
+    """Peerings; and inside of where they would be, a line for each tunnel of two clouds."""
+    for peering in peerings:
+        title = f"{peering.here} and {peering.there}: peering"
+        yield [Strand(peering.name, PEERING, title, _arc(boxes, peering.here, peering.there, frame))], MIDDLE
+    for aws, azure in dict.fromkeys((one.aws, one.azure) for one in crossings):
+        mine = [one for one in crossings if (one.aws, one.azure) == (aws, azure)]
+        title = f"{aws} and {azure}: {len(mine)} tunnels"
+        arcs = (_arc(boxes, aws, azure, frame, -APART * one.number) for one in mine)
+        yield [Strand(one.name, TUNNEL, title, arc) for one, arc in zip(mine, arcs, strict=True)], MIDDLE
 
 
-def _part_height(part: Part) -> float:
-    return PART_HEAD + _lines(part.rows) * LINE + INSET
+def _arc(boxes: Boxes, here: str, there: str, frame: Frame, shift: float = 0.0) -> Curve:
+    """Below the regions, each arc around those of nearer ones: it is deeper, and ends farther from the corner."""
+    one, other = sorted((boxes[here], boxes[there]))
+    apart, most = round((other.left - one.left) / (frame.width + frame.gap)), max(len(boxes) - 1, 1)
+    deep = one.bottom + 34 + min(26.0, (frame.between - 64) / most) * apart + shift
+    inward = one.width * (0.1 + min(0.1, 0.4 / most) * (apart - 1)) + shift
+    return Curve((one.left + one.width - inward, one.bottom), (other.left + inward, other.bottom), deep)
 
 
-def _height(card: Card) -> float:
-    parts = sum(_part_height(part) + SPACE for part in card.parts)
-    return HEAD + _lines(card.rows) * LINE + PAD + parts
+def _of_sites(above: Boxes, below: Boxes, tunnels: Sequence[Tunnel]) -> Iterator[Link]:
+    """A line a tunnel, from a site's edge up to a region's."""
+    for number, (region, upper) in enumerate(above.items()):
+        for order, (site, lower) in enumerate(below.items()):
+            mine = [one for one in tunnels if (one.site, one.region) == (site, region)]
+            start, end = lower.edge(number, len(above)), upper.edge(order, len(below))
+            title, half = f"{site} and {region}: {len(mine)} tunnels", (lower.top + upper.bottom) / 2
+            asides = ((place - (len(mine) - 1) / 2) * APART for place in range(len(mine)))
+            curves = [Curve((start + each, lower.top), (end + each, upper.bottom), half) for each in asides]
+            yield [Strand(one.name, TUNNEL, title, curve) for one, curve in zip(mine, curves, strict=True)], NEAR
 
 
-def _rows(sheet: Sheet, rows: Sequence[Row], left: float, right: float, base: float) -> float:
-    """The line after the last one."""
-    for row in rows:
-        sheet.text(left, base, row.key, "key")
-        for value in row.values:
-            sheet.text(right, base, value, "address" if row.address else "word", "end")
-            base += LINE
-    return base
+def _link(sheet: Sheet, link: Link, live: Mapping[str, str] | None) -> None:
+    strands, way = link
+    for one in strands:
+        if live is None:
+            sheet.path(one.curve.path, one.usual, one.title)
+        else:
+            state = live.get(one.name, UNKNOWN)
+            whose = one.title if one.usual is PEERING else one.name
+            sheet.path(one.curve.path, LIVE[state], f"{whose}, {state}")
+    if live is not None and strands:
+        _sign(sheet, strands, way, [live.get(one.name, UNKNOWN) for one in strands])
 
 
-def _card(sheet: Sheet, card: Card, box: Box) -> None:
-    fill, border = COLOURS[card.kind]
-    sheet.rect(box.left, box.top, WIDTH, box.height, (fill, border), 10)
-    sheet.text(box.left + PAD, box.top + 24, card.name, "name")
-    badge = 8.0 * len(card.badge) + 12
-    sheet.rect(box.left + WIDTH - PAD - badge, box.top + 11, badge, 18, (border, border), 9)
-    sheet.text(box.left + WIDTH - PAD - badge / 2, box.top + 24, card.badge, "badge", "middle")
-    base = _rows(sheet, card.rows, box.left + PAD, box.left + WIDTH - PAD, box.top + HEAD + 14)
-    top = base - LINE + SPACE + 4
-    for part in card.parts:
-        sheet.rect(box.left + INSET, top, WIDTH - 2 * INSET, _part_height(part), COLOURS[part.kind], 7)
-        what = "control plane" if part.kind == "cluster" else f"{part.kind} pool"
-        sheet.text(box.left + INSET + 10, top + 18, part.name, "part")
-        sheet.text(box.left + WIDTH - INSET - 10, top + 18, what, "key", "end")
-        _rows(sheet, part.rows, box.left + INSET + 10, box.left + WIDTH - INSET - 10, top + 18 + LINE)
-        top += _part_height(part) + SPACE
+def _sign(sheet: Sheet, strands: Sequence[Strand], way: float, states: Sequence[str]) -> None:
+    """On a link that is down as a whole, or of which a part is."""
+    wrong = [state for state in states if state in SIGNS]
+    if not wrong:
+        return
+    state = DOWN if wrong.count(DOWN) == len(states) else PART
+    points = [one.curve.at(way) for one in strands]
+    left, top = (sum(each) / len(points) for each in zip(*points, strict=True))
+    colour = LIVE[state]["stroke"]
+    sheet.rect(left - MARK, top - MARK, 2 * MARK, 2 * MARK, (colour, "#ffffff"), MARK)
+    sheet.path(f"M{left:g} {top:g} {SIGNS[state]}", SIGN, state)
 
 
-def _look(usual: dict[str, str], name: str, live: Mapping[str, str] | None) -> tuple[dict[str, str], str]:
-    """How a link is drawn, and what its title says besides."""
-    if live is None:
-        return usual, ""
-    state = live.get(name, UNKNOWN)
-    return LIVE[state], f", {state}"
-
-
-def _arc(one: Box, other: Box, shift: float = 0.0) -> str:
-    """Below the regions, the deeper the farther they stand from each other."""
-    one, other = sorted((one, other))
-    apart = round((other.left - one.left) / (WIDTH + GAP))
-    deep = one.bottom + min(BETWEEN - 30, 34.0 + 26 * apart) + shift
-    start, end = one.left + WIDTH * 0.9 - shift, other.left + WIDTH * 0.1 + shift
-    return f"M{start:g} {one.bottom:g} C{start:g} {deep:g} {end:g} {deep:g} {end:g} {other.bottom:g}"
-
-
-def _peer(sheet: Sheet, boxes: dict[str, Box], peering: Peering, live: Mapping[str, str] | None) -> None:
-    look, state = _look(PEERING, peering.name, live)
-    title = f"{peering.here} and {peering.there}: peering{state}"
-    sheet.path(_arc(boxes[peering.here], boxes[peering.there]), look, title)
-
-
-def _cross(sheet: Sheet, boxes: dict[str, Box], crossing: Crossing, count: int, live: Mapping[str, str] | None) -> None:
-    """A line for each tunnel of two clouds, inside of where a peering would be."""
-    look, state = _look(TUNNEL, crossing.name, live)
-    curve = _arc(boxes[crossing.aws], boxes[crossing.azure], -APART * crossing.number)
-    whole = f"{crossing.aws} and {crossing.azure}: {count} tunnels"
-    sheet.path(curve, look, f"{crossing.name}{state}" if state else whole)
-
-
-def _tunnels(
-    sheet: Sheet,
-    ends: tuple[float, float],
-    edges: tuple[float, float],
-    tunnels: Sequence[Tunnel],
-    live: Mapping[str, str] | None,
-) -> None:
-    """A line each, from a site's edge up to a region's."""
-    half, count = sum(edges) / 2, len(tunnels)
-    for number, tunnel in enumerate(tunnels):
-        start, end = (place + (number - (count - 1) / 2) * APART for place in ends)
-        curve = f"M{start:g} {edges[0]:g} C{start:g} {half:g} {end:g} {half:g} {end:g} {edges[1]:g}"
-        look, state = _look(TUNNEL, tunnel.name, live)
-        whole = f"{tunnel.site} and {tunnel.region}: {count} tunnels"
-        sheet.path(curve, look, f"{tunnel.name}{state}" if state else whole)
-
-
-def _legend(sheet: Sheet, base: float, live: Mapping[str, str] | None) -> None:
-    left = MARGIN
-    planned = ((TUNNEL, "tunnels of a site or of two clouds"), (PEERING, "peering of two regions"))
-    observed = (
-        (LIVE[UP], "link that is up"),
-        (LIVE[DOWN], "link that is down"),
-        (LIVE[UNKNOWN], "link of which nothing is known"),
-    )
-    for look, words in planned if live is None else observed:
+def _legend(sheet: Sheet, left: float, base: float, live: Mapping[str, str] | None) -> None:
+    looks, step = LEGENDS[live is not None]
+    for words, look in looks.items():
         sheet.path(f"M{left:g} {base - 4:g} h36", look, words)
         sheet.text(left + 46, base, words, "note")
-        left += 290 if live is None else 190
+        left += step

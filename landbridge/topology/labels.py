@@ -11,11 +11,23 @@ from fleet.regions import CLOUDS
 
 
 class Row(NamedTuple):
-    """A line: what it is about, and a value or more. `address`: they are prefixes, addresses or numbers."""
+    """A line: what it is about, and a value or more. `address`: they are prefixes, addresses or numbers.
+
+    `bad`: somebody should look. The page around the picture says how such words look, and each `look` of a bar.
+    """
 
     key: str
     values: tuple[str, ...]
     address: bool = False
+    bad: bool = False
+
+
+class Piece(NamedTuple):
+    """A piece of a bar, as long as its number."""
+
+    look: str
+    number: int
+    words: str
 
 
 class Part(NamedTuple):
@@ -33,7 +45,8 @@ class Card(NamedTuple):
     name: str
     badge: str
     rows: tuple[Row, ...]
-    parts: tuple[Part, ...]
+    parts: tuple[Part, ...] = ()
+    bar: tuple[Piece, ...] = ()
 
 
 def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:

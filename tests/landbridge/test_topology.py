@@ -13,7 +13,7 @@ from fleet.model import Site
 from fleet.world import World, current
 from landbridge.commands import landbridge
 from landbridge.sheet import Sheet
-from landbridge.topology import drawing, labels
+from landbridge.topology import cards, drawing, labels
 from tests.components.links.bed import planned
 from tests.support import golden
 
@@ -74,7 +74,7 @@ def test_nothing_lies_over_anything_else_or_outside(sites: int, azure: tuple[str
         for one in picture.iter(f"{SVG}rect")
         if "rx" in one.attrib
     ]
-    big = [box for box in boxes if box[2] == drawing.WIDTH]
+    big = [box for box in boxes if box[2] == drawing.SHEET.width]
     assert len(big) == 3 + len(azure) + sites
     for left, top, wide, high in boxes:
         assert left >= 0
@@ -95,7 +95,7 @@ def test_nothing_lies_over_anything_else_or_outside(sites: int, azure: tuple[str
                 if box[0] <= left <= box[0] + box[2] and box[1] < float(text.attrib["y"]) < box[1] + box[3]
             )
             rows.setdefault((card[0], float(text.attrib["y"])), []).append(long)
-    assert max(sum(row) for row in rows.values()) <= drawing.WIDTH - 2 * drawing.PAD
+    assert max(sum(row) for row in rows.values()) <= drawing.SHEET.width - 2 * cards.PAD
 
 
 def test_a_name_that_is_too_long_is_cut_and_whole_in_its_title() -> None:
@@ -129,7 +129,9 @@ def test_where_it_can_t_be_written_is_said(tmp_path: Path) -> None:
 def test_what_is_seen_of_links_is_told_by_form_as_well_as_by_colour() -> None:
     fleet, plan = planned()
     joined, peered = tunnels(fleet, plan), peerings(fleet)
-    states = {joined[0].name: drawing.UP, joined[1].name: drawing.DOWN, peered[0].name: drawing.UP}
+    first, whole = joined[0], [one.name for one in joined if one.region == joined[-1].region]
+    states = {first.name: drawing.UP, joined[1].name: drawing.DOWN, peered[0].name: drawing.UP}
+    states |= dict.fromkeys(whole, drawing.DOWN)
     found = labels.regions(fleet, plan), labels.sites(fleet, plan)
     picture = Xml.fromstring(drawing.svg(fleet.fleet, "note", *found, joined, peered, live=states))
     looks = {one.findtext(f"{SVG}title", ""): one.attrib for one in picture.iter(f"{SVG}path")}
@@ -140,5 +142,9 @@ def test_what_is_seen_of_links_is_told_by_form_as_well_as_by_colour() -> None:
         (f"{peered[0].here} and {peered[0].there}: peering, up", drawing.UP),
     ):
         assert drawing.LIVE[look].items() <= looks[title].items()
-    assert len({look.get("stroke-dasharray") for look in drawing.LIVE.values()}) == 3
-    assert {"link that is up", "link that is down"} < words(picture)
+    assert len({look.get("stroke-dasharray") for look in drawing.LIVE.values()}) == len(drawing.LIVE)
+    assert {*drawing.LEGENDS[True][0]} < words(picture)
+    signs = [
+        one.findtext(f"{SVG}title") for one in picture.iter(f"{SVG}path") if drawing.SIGN.items() <= one.attrib.items()
+    ]
+    assert signs == [drawing.PART, drawing.DOWN], "one of two tunnels is down, and both of another link"
