@@ -11,7 +11,8 @@ from .cells import HOLDS, Machine, counted, machines
 from .heat import MOST_NAMED, heat_map, legend
 from .markup import NOTHING, Markup, table, tag, together
 from .page import section, share, since
-from .snapshot import Node, Snapshot
+from .picture import picture
+from .snapshot import Node, Snapshot, dollars
 from .work import Work, work
 
 One = TypeVar("One")
@@ -28,6 +29,7 @@ def front(seen: Snapshot, *, linked: bool = True) -> str:
         seen,
         "GPUs at a glance",
         tiles(seen, found, doing),
+        picture(seen, found),
         gpu_map(found, linked=linked),
         alarms(seen, seen.alarms, linked=linked) if seen.alarms else NOTHING,
         _work(seen, [one for one in doing if one.waits], linked=linked, waits=True),
@@ -152,12 +154,6 @@ def _tunnels(up: float) -> Markup:
     if up >= 1:
         return tag("span", "up")
     return tag("span", f"{up:.0%} up" if up else "down", class_="page" if not up else "ticket")
-
-
-def dollars(seen: Snapshot, nodes: Sequence[Node]) -> float | None:
-    """What machines of regions cost an hour as they stand, at most; None where no price of any is known."""
-    known = [seen.prices[one.pool] for one in nodes if one.pool in seen.prices]
-    return sum(known) if known else None
 
 
 def shares(seen: Snapshot) -> Markup:

@@ -97,7 +97,8 @@ def _whose(machine: Machine) -> str:
 
 def sample(cell: Cell) -> Markup:
     """One cell alone, for the legend and for pages of one machine."""
-    return tag("svg", _cell(cell, told(cell), 0, 0), width=SIZE + 2 * EDGE, height=SIZE + 2 * EDGE)
+    side = SIZE + 2 * EDGE
+    return tag("svg", _cell(cell, told(cell), 0, 0), width=side, height=side, viewBox=f"0 0 {side} {side}")
 
 
 def legend(found: Iterable[Machine]) -> Markup:

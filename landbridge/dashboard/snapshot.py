@@ -18,6 +18,8 @@ from landbridge.pool.usage import gpus as gpus_of
 from landbridge.queue.runs import Queues
 from landbridge.site.nodes import condition, ready
 
+from .planned import Planned
+
 # Taint → why nothing new comes there.
 CLOSED = {
     maintenance.TAINT: "maintenance is announced",
@@ -97,6 +99,7 @@ class Snapshot(NamedTuple):
 
     fleet: str
     cluster: str
+    planned: Planned
     whose: str
     taken: datetime
     nodes: Sequence[Node]
@@ -114,6 +117,7 @@ class Snapshot(NamedTuple):
     def as_json(self) -> dict[str, Any]:
         return {
             **self._asdict(),
+            "planned": self.planned.as_json(),
             "nodes": [one.as_json() for one in self.nodes],
             "pods": [one._asdict() for one in self.pods],
             "queues": self.queues.as_json() if self.queues else None,
@@ -150,6 +154,12 @@ def links(series: Iterable[Mapping[str, Any]]) -> list[Link]:
     told = ((one["metric"], float(one["value"][1])) for one in series)
     found = (Link(str(of["link"]), str(of["connection"]), str(of["place"]), up) for of, up in told)
     return sorted(found, key=lambda one: (one.up, one.name, one.connection))
+
+
+def dollars(seen: Snapshot, nodes: Sequence[Node]) -> float | None:
+    """What machines of regions cost an hour as they stand, at most; None where no price of any is known."""
+    known = [seen.prices[one.pool] for one in nodes if one.pool in seen.prices]
+    return sum(known) if known else None
 
 
 def _node(node: Json) -> Node:

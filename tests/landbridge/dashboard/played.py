@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from fleet.address.plan import draft
 from fleet.loader import load
@@ -21,6 +21,9 @@ from tests.landbridge.queue.test_runs import queue_objects, workload
 BEGUN = "2026-01-01T00:00:00Z"
 FORBIDDEN = "Error from server (Forbidden): pods is forbidden: User cannot list resource"
 Json = dict[str, Any]
+# Fleets of the two clusters that are played.
+SMALL, LARGE = bed.HERE / "queues.yaml", Path(__file__).parent / "large.yaml"
+REGIONS = ("us-west-2", "us-east-1", "eu-west-1", "southcentralus")
 ASKED = {ACTIVE: "active", LINKS: "links"}
 
 
@@ -113,17 +116,17 @@ class Played(Kube):
         return cast(dict[str, str], vars(self)["away"])
 
 
-def person(kube: Kube, folder: Path, name: str = OPERATOR, team: str = "") -> Person:
+def person(kube: Kube, folder: Path, name: str = OPERATOR, team: str = "", file: Path = SMALL) -> Person:
     path = folder / "fleet.yaml"
-    path.write_text((bed.HERE / "queues.yaml").read_text())
+    path.write_text(file.read_text())
     fleet = load(path)
     world = World(fleet, draft(fleet, None, bed.BORN).plan, path)
     return Person(world, cast(Place, SimpleNamespace(options="", cloud=None)), "main", kube, name, team)
 
 
-def asking(kube: Kube, folder: Path, **who: str) -> Asking:
+def asking(kube: Kube, folder: Path, file: Path = SMALL, **who: str) -> Asking:
     """Of an operator, who may ask Prometheus; or of a team's person, who may not."""
-    return Asking(person(kube, folder, **who), None if who else kube)
+    return Asking(person(kube, folder, file=file, **who), None if who else kube)
 
 
 def small() -> Played:
@@ -156,46 +159,79 @@ def small() -> Played:
         workloads=workloads,
         alarms=[alarm("DiskFull", node="host-2"), alarm("NodeNotReady", "page", node="host-4")],
         active=shares,
-        links=[tunnels("lab", "us-west-2", 1), tunnels("lab", "us-east-1", 0.5), tunnels("lab2", "us-west-2", 0)],
+        links=[tunnels("room", "us-west-2", 1), tunnels("room", "us-east-1", 0.5), tunnels("hall", "us-west-2", 0)],
     )
 
 
-def tunnels(place: str, region: str, up: float) -> Json:
-    return {
-        "metric": {"link": f"site {place}", "connection": f"{place}-{region}", "place": place},
-        "value": [1, str(up)],
-    }
+def tunnels(other: str, region: str, up: float, number: int = 1) -> Json:
+    """As services/fleet_metrics tells of a connection."""
+    about = {"link": f"{other}/{region}", "connection": f"{region}-{other}-{number}", "place": other}
+    return {"metric": about, "value": [1, str(up)]}
+
+
+class Room(NamedTuple):
+    """`share` is the part of all machines that is in this place or in one before it."""
+
+    place: str
+    pool: str
+    share: float
+
+
+ROOMS = (
+    Room("lab", "site-gpu", 0.04),
+    Room("us-west-2", "west-gpu", 0.24),
+    Room("us-east-1", "east-gpu", 0.5),
+    Room("eu-west-1", "eu-gpu", 0.85),
+    Room("southcentralus", "south-gpu", 1.0),
+)
+HOSTS_A_RUN, IDLE_RUN = 16, 9
+TEAMS = (("vision", "ann"), ("speech", "bob"), ("robots", "eve"))
 
 
 def large(nodes: int = 200, gpus: int = 8) -> Played:
     """A whole fleet, of which most works; told by arithmetic, so that it is the same each time."""
-    places = (("lab", "site-gpu", 0.2), ("us-west-2", "west-gpu", 0.4), ("us-east-1", "east-gpu", 1.0))
-    made, pods, shares = [], [], []
-    for number in range(nodes):
-        place, pool, _ = next(one for one in places if number < one[2] * nodes)
-        name = f"{pool}-{number}"
-        ready = "Unknown" if number % 67 == 13 else "True"
-        made.append(
-            node(name, place, pool, gpus, ready=ready, cordoned=number % 41 == 7, usable=gpus - (number % 53 == 5))
-        )
-        if number % 9 != 4:
-            run = number // 16
-            team = ("vision", "speech", "robots")[run % 3]
-            pods.append(pod(f"train-{run}-{number}", name, gpus, f"team-{team}", f"train-{run}"))
-            usual = 0.02 if run == 7 else 0.45 + (run * 37 % 50) / 100
-            shares += active(name, *(min(1.0, usual + ((number * 7 + gpu * 13) % 17 - 8) / 60) for gpu in range(gpus)))
-    workloads = [
-        *(
-            workload(f"train-{n}", ("vision", "speech", "robots")[n % 3], 16, "lab", at=n, Admitted="")
-            for n in range(12)
-        ),
-        *(workload(f"next-{n}", "vision", 4, at=20 + n) for n in range(3)),
+    made, pods, shares = [node(f"system-{n}", "us-west-2", "system", gpus=0) for n in range(3)], [], []
+    workloads, first, run = list[Json](), 0, 0
+    for room in ROOMS:
+        last = round(room.share * nodes)
+        for begin in range(first, last, HOSTS_A_RUN):
+            team, who = TEAMS[run % 3]
+            numbers = range(begin, min(begin + HOSTS_A_RUN, last))
+            mine = [number for number in numbers if number % 9 != 4]
+            workloads.append(workload(f"train-{run}", team, len(mine), room.place, at=run, Admitted=""))
+            usual = 0.02 if run == IDLE_RUN else 0.45 + (run * 37 % 50) / 100
+            names = {number: f"{'host' if room.place == 'lab' else room.pool}-{number}" for number in numbers}
+            for number, name in names.items():
+                made.append(odd(number, name, room, gpus))
+            for rank, number in enumerate(mine):
+                pods.append(pod(f"train-{run}-{rank}", names[number], gpus, f"team-{team}", f"train-{run}", person=who))
+                parts = (usual + ((number * 7 + gpu * 13) % 17 - 8) / 60 for gpu in range(gpus))
+                shares += active(names[number], *(min(1.0, max(0.0, one)) for one in parts))
+            run += 1
+        first = last
+    workloads += [workload(f"next-{n}", "vision", 4, at=20 + n) for n in range(3)]
+    alarms = [
+        alarm("NodeNotReady", "page", node="west-gpu-13"),
+        alarm("LinkDown", "page", link="lab/eu-west-1", place="lab"),
+        alarm("GPUsMissing", node="host-5"),
+        alarm("GPUsHeldIdle", node="eu-gpu-116", namespace="team-vision"),
     ]
-    alarms = [alarm("NodeNotReady", "page", node="site-gpu-13"), alarm("GPUsHeldIdle", node="east-gpu-115")]
+    links = [
+        *(tunnels("lab", region, up) for region, up in zip(REGIONS, (1, 0.5, 0, 1), strict=True)),
+        *(tunnels(REGIONS[-1], region, 1, number) for region in REGIONS[:-1] for number in (1, 2)),
+    ]
+    queues = queue_objects(workloads)
     return Played(
-        nodes=made, pods=pods, clusterqueues=queue_objects(workloads), workloads=workloads, alarms=alarms, active=shares
+        nodes=made, pods=pods, clusterqueues=queues, workloads=workloads, alarms=alarms, active=shares, links=links
     )
 
 
-def seen(kube: Played, folder: Path, **who: str) -> Snapshot:
-    return asking(kube, folder, **who).snapshot()
+def odd(number: int, name: str, room: Room, gpus: int) -> Json:
+    """Some machines are silent, some closed, and of some a GPU is not advertised."""
+    ready = "Unknown" if number % 67 == 13 else "True"
+    usable = gpus - (number % 53 == 5)
+    return node(name, room.place, room.pool, gpus, ready=ready, cordoned=number % 41 == 7, usable=usable)
+
+
+def seen(kube: Played, folder: Path, file: Path = SMALL, **who: str) -> Snapshot:
+    return asking(kube, folder, file, **who).snapshot()

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import threading
 import urllib.request
 import webbrowser
 from pathlib import Path
@@ -114,3 +115,18 @@ def test_prometheus_is_not_waited_for_long_and_gets_its_own_words(monkeypatch: p
     ((words, seconds),) = asked
     assert (words[0], words[-1], seconds) == ("exec", ask.ACTIVE, Brief.SECONDS)
     assert not any("request-timeout" in word for word in words)
+
+
+def test_prometheus_is_asked_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each question is answered once all have come."""
+    kube, all_there = played.small(), threading.Barrier(3)
+    answer = kube.run
+
+    def run(*words: str, **how: Any) -> CommandResult:
+        if words[0] == "exec":
+            all_there.wait(20)
+        return answer(*words, **how)
+
+    monkeypatch.setitem(vars(kube), "run", run)
+    found = played.asking(kube, tmp_path).snapshot()
+    assert (found.measured, len(found.alarms), len(found.links), len(found.activity)) == (True, 2, 3, 3)

@@ -15,7 +15,7 @@ from landbridge.dashboard.page import POLICY
 from landbridge.dashboard.snapshot import Node, nodes
 from landbridge.dashboard.style import CELLS, SCALE
 
-from .played import BEGUN, FORBIDDEN, Played, active, alarm, asking, large, node, pod, seen, small
+from .played import BEGUN, FORBIDDEN, LARGE, Played, active, alarm, asking, large, node, pod, seen, small
 
 EVIL = '<script>alert("1")</script>'
 
@@ -52,7 +52,7 @@ def one(**more: object) -> Node:
 
 
 def test_1600_gpus_are_1600_cells_in_less_than_a_megabyte(tmp_path: Path) -> None:
-    text = front(seen(large(), tmp_path))
+    text = front(seen(large(), tmp_path, LARGE))
     assert len(drawn(text)) == 1600
     assert len(text.encode()) < 1_000_000
     assert len([one for one in Read(text).named("a") if (one["href"] or "").startswith("/nodes/")]) >= 200
@@ -90,9 +90,9 @@ def test_links_are_told_the_worst_first_and_in_words(tmp_path: Path) -> None:
     text = front(seen(small(), tmp_path))
     rows = [re.findall(r">([^<]+)<", row) for row in re.findall(r"<tr>(.*?)</tr>", text.partition("Links")[2])]
     assert rows[1:4] == [
-        ["site lab2", "lab2-us-west-2", "lab2", "down"],
-        ["site lab", "lab-us-east-1", "lab", "50% up"],
-        ["site lab", "lab-us-west-2", "lab", "up"],
+        ["hall/us-west-2", "us-west-2-hall-1", "hall", "down"],
+        ["room/us-east-1", "us-east-1-room-1", "room", "50% up"],
+        ["room/us-west-2", "us-west-2-room-1", "room", "up"],
     ]
     assert "<h2>Links" not in front(seen(small(), tmp_path)._replace(links=[]))
 
@@ -182,6 +182,7 @@ def test_nothing_of_the_cluster_is_markup(tmp_path: Path) -> None:
         assert EVIL in " ".join(Read(text).words)
         known = {"a", "b", "body", "circle", "defs", "div", "g", "h1", "h2", "h3", "head", "header", "html", "main"}
         known |= {"meta", "p", "path", "pattern", "rect", "section", "small", "span", "style", "svg", "table", "tbody"}
+        known |= {"text"}
         assert {name for name, _ in Read(text).tags} <= known | {"td", "th", "thead", "title", "tr"}
         assert [name for _, given in Read(text).tags for name in given if name.startswith("on")] == []
 
