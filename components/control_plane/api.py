@@ -48,7 +48,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         **audit.files(spec, machine),
         **scripts("answers"),
         **joining.files(spec, machine),
-        **etcd_metrics.files(spec),
+        **etcd_metrics.files(spec, machine),
         **{f"{UNITS}/{name}.service": text for name, text in servers.items()},
         f"{CONFIG}/authentication.json": _json(authentication()),
         f"{CONFIG}/audit-policy.json": _json(audit.policy()),

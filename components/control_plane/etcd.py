@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from . import backups, disks
+from . import backups, disks, machine_metrics
 from .machines import ClusterSpec, Machine
 from .rings import EVENTS, MAIN, RINGS, Ring
 from .units import UNITS, script, scripts, service, settings, unit
@@ -35,6 +35,7 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     made = {
         **disks.files(spec, machine),
         **backups.files(spec),
+        **machine_metrics.files(),
         **scripts("ring", "etcd_defrag", "answers"),
         **settings("etcd", etcd_settings),
     }

@@ -1,9 +1,9 @@
-"""Files of an API machine by which Prometheus learns of etcd: on_machine/etcd_metrics.py says how."""
+"""Files of an API machine by which Prometheus learns of etcd and of machines: on_machine/etcd_metrics.py says how."""
 
 from pathlib import Path
 
-from . import etcd
-from .machines import ClusterSpec
+from . import etcd, machine_metrics
+from .machines import ClusterSpec, Machine
 from .units import UNITS, script, scripts, service, settings
 
 SERVICE = "landbridge-etcd-metrics.service"
@@ -15,25 +15,26 @@ def path(ring: etcd.Ring, member: str) -> str:
     return f"{ring.name}/{member}"
 
 
-def files(spec: ClusterSpec) -> dict[str, str]:
+def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
     """Path → content, less certificates."""
-    members = {
-        path(ring, member.name): f"https://{member.host}:{ring.client_port}"
-        for ring in etcd.RINGS
-        for member in spec.etcd
+    passed = {
+        **{
+            path(ring, member.name): f"https://{member.host}:{ring.client_port}/metrics"
+            for ring in etcd.RINGS
+            for member in spec.etcd
+        },
+        **{machine_metrics.path(one.name): machine_metrics.url(one) for one in spec.etcd},
     }
     unit = service(
-        "Passes on what etcd tells of itself",
+        "Passes on what etcd and its machines tell of themselves",
         script("etcd_metrics"),
         kind="exec",
         after="kube-apiserver.service",
-        # What is asked of it must not cost the API its machine.
-        OOMScoreAdjust="500",
-        Nice="5",
+        **machine_metrics.MODEST,
     )
     return {
-        **scripts("etcd_metrics"),
+        **scripts("etcd_metrics", *machine_metrics.SCRIPTS),
         **scripts("kube_http", folder=ROOT),
-        **settings("etcd-metrics", {"members": members}),
+        **settings("etcd-metrics", {"passed": passed, "own": machine_metrics.path(machine.name)}),
         f"{UNITS}/{SERVICE}": unit,
     }

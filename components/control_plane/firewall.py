@@ -4,14 +4,15 @@ from typing import Literal, NamedTuple
 
 from components.boot import people
 
-from . import etcd
+from . import etcd, machine_metrics
 from .machines import API_PORT, ClusterSpec, Role
 
 Part = Literal["etcd", "api", "balancer"]
 KUBELET_PORT, HTTPS_PORT = 10250, 443
 # Of what stands on system machines, on the network of these: API machines are no nodes and reach no pod.
 WEBHOOK_PORTS = {"kueue": 9443, "jobset": 9445}
-# Programs on API machines, which tell of themselves, and one of them of etcd; and a controller beside its webhook.
+# Programs on API machines, which tell of themselves, and one of them of etcd and of machines; and a controller beside
+# its webhook.
 METRICS_PORTS = {"controllers": 10257, "etcd": 10261, "scheduler": 10259}
 QUEUES_METRICS_PORT = 9448
 METRICS_API_PORT = 9447
@@ -80,6 +81,7 @@ def rules(spec: ClusterSpec, supernet: str) -> list[Rule]:
             Rule("api", "in", port, port, supernet, f"metrics-{name}", f"metrics of {name}, for whoever may have them")
             for name, port in METRICS_PORTS.items()
         ]
+        found += _way("api", "etcd", machine_metrics.PORT, "machine-metrics", "disks and clock of etcd's machines")
     for role in ("etcd", "api"):
         found += [
             Rule(role, "in", people.PORT, people.PORT, prefix, f"ssh-{name}", "operators, by SSH")

@@ -2,16 +2,19 @@
 
 from typing import Any
 
-from components.control_plane import etcd_metrics
+from components.control_plane import etcd_metrics, machine_metrics
 from components.control_plane.etcd import RINGS
 from components.control_plane.firewall import METRICS_PORTS
-from components.control_plane.machines import API_PORT, ClusterSpec
+from components.control_plane.machines import API_PORT, ClusterSpec, Machine
 
 from ..system_pods import TOKEN
 
 Json = dict[str, Any]
 API = "kubernetes.default.svc"
 ETCD, ETCD_SECONDS = "etcd", 60
+# Of what is no node, and has no node_exporter.
+MACHINES = "machines"
+KEPT_OF_MACHINES = ("node_(filesystem|memory|timex)_.+", "node_load1")
 # Of whatever program.
 PROCESS = "process_(cpu_seconds_total|resident_memory_bytes|start_time_seconds)"
 # A series each for every verb, resource and size of answer: most of what an API server tells, and no alarm's.
@@ -77,6 +80,7 @@ def scrape_configs(cluster: ClusterSpec) -> list[Json]:
             for job, names in KEPT.items()
         ),
         _etcd(cluster),
+        _machines(cluster),
     ]
 
 
@@ -103,24 +107,36 @@ def kept(names: tuple[str, ...]) -> Json:
 
 def _etcd(cluster: ClusterSpec) -> Json:
     """Each member, by way of each API machine: one that is away hides none."""
-    members = [
-        {
-            "targets": [f"{by.address}:{METRICS_PORTS[ETCD]}"],
-            "labels": {
-                "__metrics_path__": f"/{etcd_metrics.path(ring, member.name)}",
-                "machine": member.name,
-                "ring": ring.name,
-            },
-        }
-        for ring in RINGS
-        for member in cluster.etcd
-        for by in cluster.api
-    ]
     return {
         "job_name": ETCD,
         # Each member tells it several times, and of a fall of all of them the alarm waits two minutes anyway.
         "scrape_interval": f"{ETCD_SECONDS}s",
         **_verified(),
-        "static_configs": members,
+        "static_configs": [
+            _passed_on(by, etcd_metrics.path(ring, member.name), machine=member.name, ring=ring.name)
+            for ring in RINGS
+            for member in cluster.etcd
+            for by in cluster.api
+        ],
         "metric_relabel_configs": [kept(KEPT_OF_ETCD)],
     }
+
+
+def _machines(cluster: ClusterSpec) -> Json:
+    """API machines of themselves, and etcd's by way of each of these."""
+    ways = [(one, one) for one in cluster.api] + [(by, one) for one in cluster.etcd for by in cluster.api]
+    targets = [
+        _passed_on(by, machine_metrics.path(one.name), machine=one.name, place=cluster.region) for by, one in ways
+    ]
+    return {
+        "job_name": MACHINES,
+        "scrape_interval": f"{ETCD_SECONDS}s",
+        **_verified(),
+        "static_configs": targets,
+        "metric_relabel_configs": [kept(KEPT_OF_MACHINES)],
+    }
+
+
+def _passed_on(by: Machine, path: str, **labels: str) -> Json:
+    target = f"{by.address}:{METRICS_PORTS[ETCD]}"
+    return {"targets": [target], "labels": {"__metrics_path__": f"/{path}", **labels}}

@@ -1,21 +1,20 @@
-"""Passes on what each member of etcd tells of itself, to whoever the API says may have metrics.
+"""Passes on what etcd and its machines tell of themselves, and this one, to whoever the API says may have metrics.
 
-GET /RING/MEMBER by TLS, with a bearer token of the cluster. A member tells that only to a certificate that opens all it
-has, which should be on no other machine than these.
+GET /RING/MEMBER or /machines/MACHINE by TLS, with a bearer token of the cluster. A member tells that only to a
+certificate that opens all it has, which should be on no other machine than these.
 """
 
 import hashlib
 import http.client
-import http.server
-import socket
 import ssl
 import threading
 import time
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import machine_metrics
 from machine import say, settings
+from tls_server import Handler, Server, Unanswered
 
 from kube_http import Answer, Json, Kube
 
@@ -26,17 +25,9 @@ ASKING, SERVING, READING = f"{PKI}/scheduler", f"{PKI}/apiserver", f"{PKI}/etcd-
 AUTHORITY, MEMBERS_AUTHORITY = f"{PKI}/ca.crt", f"{PKI}/etcd-clients-ca.crt"
 RIGHT = {"path": "/metrics", "verb": "get"}
 REVIEWS = "/apis/{0}.k8s.io/v1/{1}"
-MEMBER_SECONDS, REVIEW_SECONDS, IDLE_SECONDS = 5.0, 10.0, 90.0
+MEMBER_SECONDS, REVIEW_SECONDS = 5.0, 10.0
 KEPT_SECONDS, MAX_KEPT, AT_ONCE = 60.0, 1024, 8
 MOST_BYTES = 8 << 20
-
-
-class Unanswered(Exception):
-    """HTTP's status, and why; nothing of it is a secret."""
-
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
-        self.status = status
 
 
 class Guard:
@@ -78,12 +69,12 @@ class Guard:
 
 
 def told_by(url: str) -> bytes:
-    """A member's metrics. Raises Unanswered."""
+    """A member's metrics, or its machine's. Raises Unanswered."""
     place, context = urlsplit(url), ssl.create_default_context(cafile=MEMBERS_AUTHORITY)
     context.load_cert_chain(f"{READING}.crt", f"{READING}.key")
     line = http.client.HTTPSConnection(place.hostname or "", place.port, timeout=MEMBER_SECONDS, context=context)
     try:
-        line.request("GET", "/metrics")
+        line.request("GET", place.path)
         answer = line.getresponse()
         text = answer.read(MOST_BYTES)
     except (OSError, http.client.HTTPException) as error:
@@ -95,26 +86,15 @@ def told_by(url: str) -> bytes:
     return text
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = IDLE_SECONDS
-    wbufsize = -1
+class Passing(Handler):
+    """`own` is the path of what this machine tells of itself."""
+
     guard: Guard
-    members: dict[str, str]
+    passed: dict[str, str]
+    own: str
     in_flight = threading.BoundedSemaphore(AT_ONCE)
 
-    def do_GET(self) -> None:
-        try:
-            status, kind, body = http.client.OK, "text/plain; version=0.0.4", self._answer()
-        except Unanswered as error:
-            status, kind, body = error.status, "text/plain", f"{error}\n".encode()
-        self.send_response(status)
-        self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def _answer(self) -> bytes:
+    def answer(self) -> bytes:
         way, _, token = self.headers.get("authorization", "").partition(" ")
         if way.lower() != "bearer" or not token:
             raise Unanswered(http.client.UNAUTHORIZED, "a bearer token is needed")
@@ -122,41 +102,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             raise Unanswered(http.client.TOO_MANY_REQUESTS, f"{AT_ONCE} questions wait for their answers")
         try:
             self.guard.check(token)
-            if not (url := self.members.get(self.path.strip("/"))):
-                raise Unanswered(http.client.NOT_FOUND, f"members are {', '.join(sorted(self.members))}")
-            return told_by(url)
+            return self._of(self.path.strip("/"))
         finally:
             self.in_flight.release()
 
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    pair: tuple[Path, ...] = ()
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-
-    def get_request(self) -> tuple[socket.socket, Any]:
-        """The handshake belongs to the call's own thread, and a renewed certificate counts from the next call on."""
-        if self.pair != (now := (Path(f"{SERVING}.crt").resolve(), Path(f"{SERVING}.key").resolve())):
-            self.context.minimum_version = ssl.TLSVersion.TLSv1_2
-            self.context.load_cert_chain(now[0], now[1])
-            self.pair = now
-        line, address = super().get_request()
-        line.settimeout(IDLE_SECONDS)
-        return self.context.wrap_socket(line, server_side=True, do_handshake_on_connect=False), address
-
-    def handle_error(self, *_: object) -> None:
-        """A line that broke: whoever asked asks again."""
+    def _of(self, path: str) -> bytes:
+        if path == self.own:
+            return machine_metrics.text().encode()
+        if not (url := self.passed.get(path)):
+            raise Unanswered(http.client.NOT_FOUND, f"there are {', '.join(sorted([self.own, *self.passed]))}")
+        return told_by(url)
 
 
 def main() -> None:
-    members: Any = settings("etcd-metrics")["members"]
+    told: Any = settings("etcd-metrics")
     guard = Guard(Kube(API, AUTHORITY, pair=(f"{ASKING}.crt", f"{ASKING}.key"), seconds=REVIEW_SECONDS))
-    bound = type("Bound", (Handler,), {"guard": guard, "members": members})
-    say(f"passes on what {len(members)} members of etcd tell")
-    Server(("", PORT), bound).serve_forever()
+    bound = type("Bound", (Passing,), {"guard": guard, "passed": told["passed"], "own": told["own"]})
+    say(f"passes on what {len(told['passed'])} members of etcd and their machines tell")
+    Server(PORT, bound, SERVING).serve_forever()
 
 
 if __name__ == "__main__":

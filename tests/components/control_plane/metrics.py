@@ -48,6 +48,12 @@ def names(text: str) -> set[str]:
     return set(re.findall(r"^(\w+)[ {]", text, re.MULTILINE))
 
 
+def values(text: str) -> dict[tuple[str, str], float]:
+    """By name and labels."""
+    found = re.findall(r"^(\w+)(?:\{(.*)\})? (\S+)$", text, re.MULTILINE)
+    return {(name, labels): float(value) for name, labels, value in found}
+
+
 def alternatives(pattern: str) -> list[str]:
     """Of a pattern of names: what each of its parts stands for, outermost | alone."""
     parts, depth = [""], 0

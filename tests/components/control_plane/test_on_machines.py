@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from components.control_plane import machine_metrics
 from components.control_plane.pki import CLIENT, Certificate
 from tests.components.control_plane import metrics
 from tests.components.control_plane.bed import AWS, BIN, Bed, eventually, make
@@ -51,7 +52,13 @@ def test_every_unit_runs_and_none_had_to_be_started_twice(bed: Bed) -> None:
     """So every flag and every setting is one that the real program takes."""
     for name, box in bed.boxes.items():
         wanted = {
-            "etcd": ("etcd-main.service", "etcd-events.service", "landbridge-disks.service", "etcd-backup-main.timer"),
+            "etcd": (
+                "etcd-main.service",
+                "etcd-events.service",
+                "landbridge-disks.service",
+                "etcd-backup-main.timer",
+                "landbridge-machine-metrics.service",
+            ),
             "api": (
                 "kube-apiserver.service",
                 "kube-controller-manager.service",
@@ -105,7 +112,7 @@ ENDED = (16, 35, 55, 56)
 
 
 @pytest.mark.parametrize("ring", PORTS)
-def test_etcd_opens_to_its_own_clients_and_its_peers_to_each_other_alone(bed: Bed, ring: str) -> None:
+def test_etcd_and_its_machine_open_to_its_own_clients_and_its_peers_to_each_other_alone(bed: Bed, ring: str) -> None:
     machine, box = bed.spec.etcd[0], bed[bed.spec.etcd[0].name]
 
     def opened(port: int, authority: str, trusted: str) -> object:
@@ -125,6 +132,7 @@ def test_etcd_opens_to_its_own_clients_and_its_peers_to_each_other_alone(bed: Be
     for port, trusted, friend in (
         (PORTS[ring], "clients", "etcd-clients"),
         (PORTS[ring] + 1, f"{ring}-peers", f"etcd-{ring}-peers"),
+        (machine_metrics.PORT, "clients", "etcd-clients"),
     ):
         codes = {name: opened(port, name, trusted) for name in others}
         assert codes == {name: name == friend for name in others}, port
@@ -344,7 +352,7 @@ def test_metrics_are_for_those_who_may_have_them(bed: Bed) -> None:
     bed.kube("create", "clusterrolebinding", "may", "--clusterrole=may-have-metrics", "--serviceaccount=default:may")
     may, other = (bed.kube("create", "token", name).strip() for name in ("may", "may-not"))
     asked = list(metrics.targets(bed))
-    assert {one.job for one in asked} == {"apiserver", "controllers", "etcd", "scheduler"}
+    assert {one.job for one in asked} == {"apiserver", "controllers", "etcd", "machines", "scheduler"}
     for one in asked:
         eventually(lambda one=one: one.ask(bed, may)[0] == "200")
         told = metrics.names(one.ask(bed, may)[1])
@@ -365,3 +373,26 @@ def test_a_member_of_etcd_that_is_away_is_missed_and_none_that_there_is_not_is_a
     eventually(lambda: one.ask(bed, may)[0] == "200")
     status, text = one._replace(path="/events/other.example.com").ask(bed, may)
     assert (status, "events/main-etcd-1" in text) == ("404", True)
+
+
+def test_every_machine_of_the_control_plane_tells_of_its_disks_its_clock_and_its_memory(bed: Bed) -> None:
+    may = bed.kube("create", "token", "may").strip()
+    told = {one.path: one.ask(bed, may) for one in metrics.targets(bed) if one.job == "machines"}
+    assert {path.removeprefix("/machines/") for path in told} == {one.name for one in bed.spec.machines}
+    for path, (status, text) in told.items():
+        assert status == "200", path
+        values = metrics.values(text)
+        box = bed[path.rpartition("/")[2]]
+        # Of a machine whose folder is on no disk there is none.
+        for place in {labels for name, labels in values if name == "node_filesystem_size_bytes"}:
+            point = re.findall('mountpoint="(.+)"', place)[0]
+            blocks, unit, inodes = map(int, box.sh(f"stat --file-system --format '%b %S %c' {point}").out.split())
+            assert values["node_filesystem_size_bytes", place] == blocks * unit
+            assert values["node_filesystem_files", place] == inodes
+            assert 0 < values["node_filesystem_avail_bytes", place] < blocks * unit
+            assert values["node_filesystem_readonly", place] == 0
+        total = re.findall(r"MemTotal: +(\d+) kB", box.sh("cat /proc/meminfo").out)[0]
+        assert values["node_memory_MemTotal_bytes", ""] == int(total) * 1024
+        assert 0 < values["node_memory_MemAvailable_bytes", ""] < int(total) * 1024
+        clock = {f"node_timex_{name}" for name in ("maxerror_seconds", "offset_seconds", "sync_status")}
+        assert {name for name, labels in values if not labels} >= {"node_load1", *clock}

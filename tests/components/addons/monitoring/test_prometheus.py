@@ -26,7 +26,7 @@ from tests.support.waiting import eventually
 
 # What a pod tells, and its port in the page's own words.
 KEPT = "/api/v1/write"
-CONTROL_PLANE = {"apiserver", control_plane.ETCD, *control_plane.KEPT}
+CONTROL_PLANE = {"apiserver", control_plane.ETCD, control_plane.MACHINES, *control_plane.KEPT}
 PAGE = 'kube_pod_info{namespace="team-research",pod="train"} 1\n'
 
 

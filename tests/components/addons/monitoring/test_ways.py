@@ -7,6 +7,7 @@ import pytest
 from components.addons.monitoring import control_plane
 from components.addons.spec import AddOnsSpec
 from components.control_plane import firewall as api_rules
+from components.control_plane import machine_metrics
 from components.control_plane.machines import cluster_spec
 from components.pools import firewall as pool_rules
 from components.pools.spec import pool_spec
@@ -43,6 +44,16 @@ def test_system_machines_reach_what_api_machines_tell_and_nobody_comes_to_theirs
     }
     assert not of_pool(told, "west-gpu")
     assert of_api(told) == {("api", "in", port, told.fleet.supernet) for port in OF_API}
+
+
+def of_etcd(of: World) -> set[Any]:
+    found = api_rules.rules(cluster_spec(of.fleet, of.plan, "main"), of.fleet.supernet)
+    return {(one.part, one.direction, one.peer) for one in found if one.first == machine_metrics.PORT}
+
+
+def test_what_etcd_machines_tell_of_themselves_api_machines_alone_may_ask() -> None:
+    assert of_etcd(monitored(world(), Monitoring())) == {("etcd", "in", "api"), ("api", "out", "etcd")}
+    assert not of_etcd(monitored(world(), None))
 
 
 @pytest.mark.parametrize("queues", [True, False])
