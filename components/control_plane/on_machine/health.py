@@ -1,6 +1,7 @@
 """How a machine's service is, as scripts that look at it have measured: in the journal, and as metrics in a file.
 
-Node exporters read that file (their textfile collector).
+Node exporters read that file (their textfile collector). Where the machine is a node, its condition ServiceUnwell has
+what is wrong, by a file beside it (node_looks.py).
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,9 +36,10 @@ def text(names: Mapping[str, str], found: Iterable[Measured]) -> str:
 def report(metrics: Path, names: Mapping[str, str], found: Iterable[Measured]) -> None:
     """Raises SystemExit, by which a unit fails, when anything is wrong."""
     measured = list(found)
+    wrong = [one.wrong for one in measured if one.wrong]
     metrics.parent.mkdir(parents=True, exist_ok=True)
     write(metrics, text(names, measured))
-    wrong = [one.wrong for one in measured if one.wrong]
+    write(metrics.with_suffix(".wrong"), "".join(f"{what}\n" for what in wrong))
     for what in wrong:
         say(f"ERROR: {what}")
     if wrong:

@@ -19,6 +19,7 @@ WELL = {
     "GPUUnhealthy": ("GPUsAreHealthy", "the driver reports no broken GPU"),
     "NFSUnavailable": ("NFSServersAnswer", "all NFS servers answer"),
     "NetworkLinkDown": ("NetworkLinksAreUp", "all network links are up"),
+    "ServiceUnwell": ("ServicesAreWell", "what this machine serves is well"),
 }
 # Clears a condition of all its subjects.
 ALL = "*"

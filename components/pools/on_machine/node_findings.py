@@ -74,6 +74,7 @@ class Findings:
             "NetworkLinkDown": node_looks.links_down,
             "KernelDeadlock": node_looks.hung,
             "NTPProblem": node_looks.Clock().look,
+            "ServiceUnwell": node_looks.services,
         }
         self.remember()
 

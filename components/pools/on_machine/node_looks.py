@@ -1,4 +1,5 @@
-"""What the kernel does not say by itself, or not again: whether what was wrong is still so. Looks at /proc and /sys.
+"""What the kernel does not say by itself, or not again: whether what was wrong is still so. Looks at /proc and /sys,
+and at what scripts have found that look after what this machine serves.
 
 Each look takes the subjects that are known to be wrong, and gives those that are wrong now, with what is to be said.
 """
@@ -12,6 +13,8 @@ from typing import NamedTuple
 from kernel_lines import Finding
 
 PROC, SYS = Path("/proc"), Path("/sys")
+# What `report` in health.py writes, four times an hour or more. What nobody looks after any more says nothing.
+HEALTH, FRESH_SECONDS = Path("/var/lib/landbridge/metrics"), 3600.0
 DISKS, SHARES = {"ext4", "xfs", "btrfs"}, {"nfs", "nfs4"}
 # What a file system's own options say once the kernel has given it up; ext4 says it by the second since 6.15.
 GIVEN_UP = {"ro", "emergency_ro"}
@@ -96,6 +99,17 @@ def _waits(stat: Path) -> bool:
         return stat.read_text().rpartition(") ")[2].startswith("D")
     except OSError:
         return False
+
+
+def services(known: Known) -> Wrong:
+    """Shares that a host serves, and laptops' way in: by their names."""
+    wrong: dict[str, Finding | None] = {}
+    for file in sorted(HEALTH.glob("*.wrong")):
+        text = "; ".join(file.read_text().splitlines())
+        if text and time.time() - file.stat().st_mtime < FRESH_SECONDS:
+            said = Finding("ServiceIsUnwell", file.stem, f"{file.stem}: {text}", "ServiceUnwell")
+            wrong[file.stem] = None if file.stem in known else said
+    return wrong
 
 
 class Timex(ctypes.Structure):

@@ -166,13 +166,13 @@ def test_what_stands_in_them_is_the_code_s() -> None:
 
 
 def test_each_condition_by_which_a_node_says_that_something_is_wrong_has_its_alarm() -> None:
-    names = ("NodeGPUFailed", "NFSUnavailable", "NodeBroken", "NodeUnfit")
+    names = ("NodeGPUFailed", "NFSUnavailable", "NodeBroken", "NodeServiceUnwell", "NodeUnfit")
     # What makes an alarm silent stands after `unless`.
     asked = [expression(name).partition("unless")[0] for name in names]
     found = [one for text in asked for part in re.findall(r'condition=~?"([^"]+)"', text) for one in part.split("|")]
     assert sorted(found) == sorted({*kernel_rows.WELL, fitness.CONDITION, BURN_IN_FAILED})
     (others,) = re.findall(r'condition=~"([^"]+)"', expression("NodeUnfit"))
-    assert {one for one in found if re.fullmatch(others, one)} == {*found} - {fitness.CONDITION}
+    assert {one for one in found if re.fullmatch(others, one)} == {*found} - {fitness.CONDITION, "ServiceUnwell"}
 
 
 def test_the_xids_are_those_that_last() -> None:
