@@ -31,6 +31,11 @@ def metrics_api(fleet: Fleet) -> bool:
     return bool(fleet.monitoring and fleet.monitoring.metrics_api)
 
 
+def keeps_logs(fleet: Fleet) -> bool:
+    """Whether what pods and nodes say is there when they are gone."""
+    return bool(fleet.monitoring and fleet.monitoring.logs)
+
+
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, receiver in (fleet.monitoring.receivers if fleet.monitoring else {}).items():

@@ -11,7 +11,7 @@ from components.boot import people
 from components.control_plane.bundle import Bundle
 from components.control_plane.units import TARGET, UNITS, cloud_files, scripts, settings, target
 
-from . import containerd, discovery, findings, fitness, kubelet, mounts, notices, tuning
+from . import containerd, discovery, findings, fitness, journal, kubelet, mounts, notices, tuning
 from .azure import metadata_guard as azure_metadata_guard
 from .spec import PoolSpec
 
@@ -56,6 +56,7 @@ def node_files(spec: PoolSpec, authority: str) -> dict[str, str]:
         **scripts(*WORKER_SCRIPTS, f"attest_{spec.cloud}", folder=OWN_SCRIPTS),
         **findings.files(),
         **fitness.files(),
+        **(journal.files() if spec.journal else {}),
         # Nobody announces anything of a site's host but people.
         **({} if spec.site else notices.files(spec.cloud)),
         kubelet.AUTHORITY: authority,

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from components.boot.people import Authority, Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
 from components.storage.mounts import RegionFiles
-from fleet import gpus
+from fleet import gpus, monitoring
 from fleet.address.plan import AddressPlan
 from fleet.model import Cloud, Fleet, Host, Pool, PoolKind
 
@@ -36,7 +36,7 @@ class PoolSpec(NamedTuple):
     `logins` are those who may log in by SSH: the owners of a pool of kind ssh, and nobody on nodes. `mounts` are its
     shares, and nothing on nodes, whose pods mount their own. `vouching` is whose certificates let people in, where not
     their keys do; `shown` is what its machines show them then. `cloud` is that which its machines' scripts speak to: at
-    a site its cluster's.
+    a site its cluster's. With `journal` what units of its machines say is kept, too.
     """
 
     fleet: str
@@ -59,6 +59,7 @@ class PoolSpec(NamedTuple):
     vouching: Authority | None = None
     shown: str = ""
     cloud: Cloud = "aws"
+    journal: bool = False
 
     @property
     def prefix(self) -> str:
@@ -100,6 +101,7 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: RegionFiles | N
         logins=people,
         mounts=mounts(fleet, pool.cluster, place, people, files) if pool.kind == "ssh" else (),
         cloud=fleet.regions[pool.region].cloud if pool.region else cluster.cloud,
+        journal=monitoring.keeps_logs(fleet),
     )
 
 

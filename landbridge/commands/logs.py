@@ -1,4 +1,4 @@
-"""`landbridge logs`: what a run's host has printed, or all that ran on a machine, also when they are gone."""
+"""`landbridge logs`: what a run's host has printed, or what ran on a machine or is of it, also when they are gone."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -28,6 +28,7 @@ from .run import followed
 @part_option
 @click.option("--kept", is_flag=True, help="What is kept of that host, of pods before, too; by itself once it is gone.")
 @click.option("--node", metavar="NODE", help="All that is kept of what ran on that machine, there or gone.")
+@click.option("--unit", "units", metavar="UNIT", multiple=True, help="With --node: of its units, or of its `kernel`.")
 @click.option("--since", type=Duration(), metavar="TIME", help="No older lines, such as 2h.")
 def logs(
     *,
@@ -37,20 +38,23 @@ def logs(
     part: str | None,
     kept: bool,
     node: str | None,
+    units: tuple[str, ...],
     since: timedelta | None,
     **where: Any,
 ) -> int:
-    """Prints what one host of RUN has printed, or with --node what ran on a machine.
+    """Prints what one host of RUN has printed, or with --node what ran on a machine, or with --unit the machine itself.
 
     What pods have printed that are gone is there where the fleet keeps logs, and operators ask for it.
     """
     if (name is None) == (node is None):
         raise UsageError("Whose logs? Name a run, or a machine with --node.")
+    if units and node is None:
+        raise UsageError("--unit is of a machine: name it with --node.")
     if follows and (kept or node or since):
         raise UsageError("--follow is for what a run prints from now on: leave out --kept, --node and --since.")
     if name is None:
         assert node is not None
-        return of_node(opened(**where, every_team=True), node, since)
+        return of_node(opened(**where, every_team=True), node, units, since)
     person = opened(**where)
     if kept:
         return of_before(person, name, part, rank, since)
@@ -96,9 +100,11 @@ def of_before(person: Person, name: str, part: str | None, rank: int, since: tim
         return told(stores, which, since, f"host {rank} of {chosen} of {name}", lambda line: line.text)
 
 
-def of_node(person: Person, node: str, since: timedelta | None) -> int:
+def of_node(person: Person, node: str, units: tuple[str, ...], since: timedelta | None) -> int:
+    which = kept_logs.of_units(node, units) if units else kept_logs.of_node(node)
+    of = f"{' and '.join(units)} of node {node}" if units else f"node {node}"
     with log_stores.opened(person) as stores:
-        return told(stores, kept_logs.of_node(node), since, f"node {node}", beside)
+        return told(stores, which, since, of, beside)
 
 
 def told(stores: Mapping[str, Ask], which: str, since: timedelta | None, of: str, shown: Callable[[Line], str]) -> int:
@@ -116,4 +122,5 @@ def told(stores: Mapping[str, Ask], which: str, since: timedelta | None, of: str
 def beside(line: Line) -> str:
     """With when and who: many print on a machine."""
     at = datetime.fromtimestamp(line.at / 10**9, UTC)
-    return f"{at:%Y-%m-%dT%H:%M:%SZ} {line.namespace}/{line.pod} {line.container}: {line.text.rstrip(chr(10))}\n"
+    who = line.unit or f"{line.namespace}/{line.pod} {line.container}"
+    return f"{at:%Y-%m-%dT%H:%M:%SZ} {who}: {line.text.rstrip(chr(10))}\n"

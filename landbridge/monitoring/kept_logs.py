@@ -8,11 +8,11 @@ import re
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from components.addons.monitoring.log_collector import FILE, NODE
+from components.addons.monitoring.log_collector import FILE, NODE, UNIT
 from landbridge.errors import LandbridgeError
 
 # Lines at a time, about.
@@ -23,19 +23,26 @@ LONGEST_NAME = 58
 RANDOM = "[a-z0-9]{5}"
 STAMP = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)")
 WHOLE = "F"
+# Of what is in a machine's journal; files of pods have numbers.
+OF_UNITS = "/journal.log"
+_UNITS = json.dumps(f".+{re.escape(OF_UNITS)}")
 Json = dict[str, Any]
 # Takes a query, and gives the rows of its answer.
 Ask = Callable[[str], Iterator[Json]]
 
 
 class Line(NamedTuple):
-    """`at` is when it was printed, in nanoseconds of Unix time; `text` has its end, if it had one."""
+    """`at` is when it was printed, in nanoseconds of Unix time; `text` has its end, if it had one.
+
+    It is a container's, or a unit's of the machine: the others' names are empty.
+    """
 
     at: int
     node: str
     namespace: str
     pod: str
     container: str
+    unit: str
     text: str
 
 
@@ -51,7 +58,13 @@ def of_host(namespace: str, run: str, part: str, rank: int) -> str:
 
 def of_node(node: str) -> str:
     """What all pods of a machine have printed: a filter of streams."""
-    return f"{{{NODE}={json.dumps(node)}}}"
+    return f"{{{NODE}={json.dumps(node)},{FILE}!~{_UNITS}}}"
+
+
+def of_units(node: str, units: Sequence[str]) -> str:
+    """What a machine's kernel and units have said, those of these names: filters of streams and of lines."""
+    names = ",".join(json.dumps(one.removesuffix(".service")) for one in units)
+    return f"{{{NODE}={json.dumps(node)},{FILE}=~{_UNITS}}} {UNIT}:in({names})"
 
 
 def at(address: str) -> Ask:
@@ -120,11 +133,10 @@ def slices(counts: Mapping[str, int]) -> Iterator[tuple[datetime, datetime]]:
 def whole(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
     """By time. The parts of a long line are one."""
     begun: dict[str, Line] = {}
-    for moment, node, file, tag, text in sorted(map(taken_apart, rows)):
+    for moment, node, file, stream, tag, text in sorted(map(taken_apart, rows)):
         before = begun.pop(file, None)
-        namespace, pod, container = owner(file)
         end = "\n" if tag == WHOLE else ""
-        line = Line(moment, node, namespace, pod, container, f"{before.text if before else ''}{text}{end}")
+        line = Line(moment, node, *owner(file, stream), f"{before.text if before else ''}{text}{end}")
         if end:
             yield line
         else:
@@ -132,11 +144,11 @@ def whole(rows: Iterable[tuple[str, str, str]]) -> Iterator[Line]:
     yield from begun.values()
 
 
-def taken_apart(row: tuple[str, str, str]) -> tuple[int, str, str, str, str]:
-    """When, node, file, tag and text."""
+def taken_apart(row: tuple[str, str, str]) -> tuple[int, str, str, str, str, str]:
+    """When, node, file, stream, tag and text."""
     node, file, entry = row
-    when, _, tag, text = (*entry.split(" ", 3), "", "", "")[:4]
-    return nanoseconds(when), node, file, tag, text
+    when, stream, tag, text = (*entry.split(" ", 3), "", "", "", "")[:4]
+    return nanoseconds(when), node, file, stream, tag, text
 
 
 def nanoseconds(when: str) -> int:
@@ -146,8 +158,10 @@ def nanoseconds(when: str) -> int:
     return int(datetime.fromisoformat(found[1] + found[3]).timestamp()) * 10**9 + int((found[2] or "").ljust(9, "0"))
 
 
-def owner(file: str) -> tuple[str, str, str]:
-    """Namespace, pod and container, of PODS/NAMESPACE_POD_UID/CONTAINER/STARTS.log."""
+def owner(file: str, stream: str) -> tuple[str, str, str, str]:
+    """Namespace, pod and container, of PODS/NAMESPACE_POD_UID/CONTAINER/STARTS.log, and a unit: its stream's name."""
+    if file.endswith(OF_UNITS):
+        return "", "", "", stream
     *_, folder, container, _ = file.split("/")
     namespace, pod, _ = folder.split("_")
-    return namespace, pod, container
+    return namespace, pod, container, ""

@@ -234,6 +234,7 @@ MODULES = {
     "kubelet": ("workers.kubelet",),
     "containerd": ("workers.containerd",),
     "sysctl": ("workers.sysctl",),
+    "journalctl": ("machines.journalctl",),
 }
 COMMANDS = {name: command(*words) for name, words in MODULES.items()}
 # Where bundles look for one of them; the host's own, if there is one, would do it to the host.

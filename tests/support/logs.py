@@ -1,7 +1,9 @@
 """VictoriaLogs and vlagent as processes of a test, and folders of pods as the kubelet lays them."""
 
 import contextlib
+import json
 import shutil
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,8 @@ from local.workers import log_lines
 from tests.support.apiserver import HERE, free_port
 from tests.support.prometheus import running
 from tests.support.waiting import eventually
+
+import node_journal  # isort: skip
 
 
 def healthy(address: str) -> None:
@@ -32,7 +36,7 @@ def store(folder: Path, port: int) -> Iterator[str]:
 
 
 class Machine:
-    """Whose pods' logs are in `pods`."""
+    """Whose pods' logs are in `pods`, and what its units say in `journal`."""
 
     def __init__(self, folder: Path, node: str) -> None:
         self.folder, self.node, self.pods = folder, node, folder / "pods"
@@ -40,7 +44,7 @@ class Machine:
 
     @contextlib.contextmanager
     def collecting(self, *addresses: str) -> Iterator[None]:
-        given = log_collector.arguments([*addresses], str(self.pods), str(self.folder / "data"))
+        given = log_collector.arguments([*addresses], *(str(self.folder / name) for name in log_collector.FOLDERS))
         words = [word.replace(log_collector.ON, self.node) for word in given]
         port = free_port()
         with running("vlagent", self.folder / "log", *words, f"-httpListenAddr={HERE}:{port}"):
@@ -53,6 +57,14 @@ class Machine:
         made, rest = log_lines.entries(text.encode())
         with file.open("ab") as log:
             log.write(made + log_lines.last(rest))
+
+    def says(self, unit: str, *texts: str, most: int = node_journal.MOST_BYTES) -> None:
+        """As journalctl tells it, and the unit that follows it lays it down. A file has `most` bytes."""
+        (self.folder / "journal").mkdir(exist_ok=True)
+        told = {"_SYSTEMD_UNIT": f"{unit}.service"} if unit != "kernel" else {"_TRANSPORT": "kernel"}
+        at = str(time.time_ns() // 1000)
+        entries = [{**told, "MESSAGE": text, "__REALTIME_TIMESTAMP": at, "__CURSOR": at} for text in texts]
+        node_journal.Kept(self.folder / "journal", most).take(json.dumps(one).encode() for one in entries)
 
     def forget(self, namespace: str, pod: str) -> None:
         """As the kubelet does with a pod that is deleted."""

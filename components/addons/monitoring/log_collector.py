@@ -1,12 +1,15 @@
-"""What brings the lines of each machine's pods to where they are kept: VictoriaMetrics' vlagent.
+"""What brings the lines of each machine's pods, and of its units, to where they are kept: VictoriaMetrics' vlagent.
 
 It reads files as the container runtime writes them, asks the API nothing, and has no right to. Whose a line is says its
 file's name, which no pod can choose: NAMESPACE_POD_UID/CONTAINER/STARTS.log. The line itself stays as it is, with the
 time that stands before it; a collector that takes lines of JSON apart keeps other ones than were printed.
+
+Units' lines are of JSON, and made so: components/pools/on_machine/node_journal.py.
 """
 
 import json
 
+from components.pools import journal
 from fleet.monitoring import SPACE
 
 from ..images import VLAGENT
@@ -28,8 +31,9 @@ ADDON = "log-collector"
 PORT = 9429
 # The kubelet's; and what is read and not yet taken, which outlives the pod.
 PODS, DATA = "/var/log/pods", "/var/lib/landbridge/logs"
+FOLDERS = {"pods": PODS, "journal": journal.FOLDER, "data": DATA}
 # Names of fields in what is kept.
-NODE, FILE = "node", "file"
+NODE, FILE, UNIT = "node", "file", "unit"
 ON = f"$({NODE_NAME['name']})"
 # Little more than the least that it takes, for each of the two: half a day of a machine that prints ten lines a second.
 UNSENT = "513MiB"
@@ -43,21 +47,22 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:  # noqa: ARG001
         # What is read is sent first.
         "terminationGracePeriodSeconds": 30,
         "containers": [_container()],
-        "volumes": [host_path("pods", PODS, "DirectoryOrCreate"), host_path("data", DATA, "DirectoryOrCreate")],
+        "volumes": [host_path(name, path, "DirectoryOrCreate") for name, path in FOLDERS.items()],
     }
     return [daemon_set(ADDON, ADDON, pod, space=SPACE)]
 
 
-def arguments(urls: list[str], pods: str, data: str) -> list[str]:
-    """`urls` are those that take lines, each of them all; `pods` and `data` are folders."""
+def arguments(urls: list[str], pods: str, units: str, data: str) -> list[str]:
+    """`urls` are those that take lines, each of them all; the others are folders."""
+    globs = (f"{pods}/*/*/*.log", f"{units}/*.log")
     return [
-        f"-fileCollector.glob={pods}/*/*/*.log",
+        *(f"-fileCollector.glob={one}" for one in globs),
         # A pod may be gone, and its files with it, seconds after it began.
         "-fileCollector.refreshInterval=2s",
         f"-fileCollector.fileField={FILE}",
         # Of the pod it is in: the node's is told beside.
         "-fileCollector.hostnameField=",
-        f"-fileCollector.extraFields={json.dumps({NODE: ON})}",
+        *[f"-fileCollector.extraFields={json.dumps({NODE: ON})}"] * len(globs),
         f"-fileCollector.streamFields={NODE},{FILE}",
         f"-tmpDataPath={data}",
         *(f"-remoteWrite.url={url}/insert/native" for url in urls),
@@ -76,7 +81,7 @@ def _container() -> Manifest:
         "20m",
         "96Mi",
         command=["/vlagent-prod"],
-        args=[*arguments(urls, PODS, DATA), f"-httpListenAddr=:{PORT}"],
+        args=[*arguments(urls, *FOLDERS.values()), f"-httpListenAddr=:{PORT}"],
         env=[NODE_NAME],
         ports=[{"name": METRICS, "containerPort": PORT}],
         readinessProbe=get(PORT, "/health", "", periodSeconds=30),
@@ -84,7 +89,7 @@ def _container() -> Manifest:
         # Files of pods are root's, and it has no more of root than that.
         securityContext={**NARROW, "runAsUser": 0, "runAsGroup": 0},
         volumeMounts=[
-            {"name": "pods", "mountPath": PODS, "readOnly": True},
-            {"name": "data", "mountPath": DATA},
+            {"name": name, "mountPath": path, **({} if path == DATA else {"readOnly": True})}
+            for name, path in FOLDERS.items()
         ],
     )

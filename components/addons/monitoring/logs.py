@@ -3,7 +3,7 @@
 What one has not heard while it moved, the other one has. Who asks them asks both.
 """
 
-from fleet.monitoring import SPACE
+from fleet.monitoring import SPACE, keeps_logs
 from fleet.monitoring_model import Logs
 
 from ..images import VICTORIA_LOGS
@@ -23,7 +23,7 @@ CACHES = {"small": "96MiB", "medium": "512MiB", "large": "2GiB"}
 
 
 def wanted(spec: AddOnsSpec) -> bool:
-    return bool(spec.fleet.monitoring and spec.fleet.monitoring.logs)
+    return keeps_logs(spec.fleet)
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:

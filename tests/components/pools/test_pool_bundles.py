@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from components.control_plane.bundle import Bundle
-from components.pools import containerd, kubelet, labels
+from components.pools import containerd, journal, kubelet, labels
 from components.pools.bundle import bundle
 from components.pools.spec import PoolSpec, pool_spec
 from fleet.aws import sizes as aws_sizes
+from fleet.monitoring_model import Logs, Monitoring
 from fleet.world import World, current
 from tests.support import golden
 
@@ -102,6 +103,16 @@ def test_no_bundle_holds_a_secret(world: World) -> None:
         assert "PRIVATE KEY" not in text
         user = json.loads(made.files["/etc/kubernetes/bootstrap.kubeconfig"])["users"][0]["user"]
         assert user.keys() == ({"tokenFile"} if spec.site else {"exec"})
+
+
+def test_nodes_lay_down_their_journal_where_the_fleet_keeps_logs(world: World) -> None:
+    keeps = world.fleet.model_copy(update={"monitoring": Monitoring(logs=Logs())})
+    for name, spec in specs(world).items():
+        more = bundle(pool_spec(keeps, world.plan, name), AUTHORITY).files
+        before = bundle(spec, AUTHORITY).files
+        assert set(more) - set(before) == set(journal.files())
+        assert journal.SERVICE in more["/etc/systemd/system/landbridge.target"]
+        assert more[f"/etc/systemd/system/{journal.SERVICE}"].count(f"node_journal.py {journal.FOLDER}\n") == 1
 
 
 def test_a_mass_start_is_spread(world: World) -> None:

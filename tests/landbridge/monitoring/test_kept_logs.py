@@ -9,7 +9,7 @@ import pytest
 
 from landbridge.errors import LandbridgeError
 from landbridge.monitoring import kept_logs
-from landbridge.monitoring.kept_logs import Ask, Line, at, lines, of_host, of_node
+from landbridge.monitoring.kept_logs import Ask, Line, at, lines, of_host, of_node, of_units
 from local.workers.log_lines import LONGEST
 from tests.support.apiserver import free_port
 from tests.support.logs import Machine, store
@@ -24,6 +24,7 @@ ODD = [
     "    indented, with an é and a \t in it  ",
     LONG,
 ]
+XID = "NVRM: Xid (PCI:0000:5d:00): 79, pid=70, GPU has fallen off the bus."
 
 
 class Standing(NamedTuple):
@@ -61,6 +62,9 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
         one.prints("team-a", "train-main-0-main-0-0-abcde", "a run of a longer name\n")
         one.prints("team-a", "train-2-main-0-0-abcde", "another run\n")
         one.prints("team-a", "train-valkey-0-0-abcde", "another part\n")
+        one.says("kubelet", "began", '{"unit": "kernel"}')
+        one.says("kernel", XID, "two\nlines")
+        other.says("kubelet", "on another machine")
         eventually(lambda: len(told({"first": at(first)}, of_node("host-1.lab"))) == len(ODD) + 6, 60)
         for namespace, pod in {tuple(path.name.split("_")[:2]) for path in one.pods.iterdir()}:
             one.forget(namespace, pod)
@@ -68,9 +72,13 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
         other.prints("team-a", "train-main-0-0-zzzzz", "again\nand lost")
         eventually(lambda: len(told({"first": at(first)}, of_node("host-2.lab"))) == 2, 60)
         other.forget("team-a", "train-main-0-0-zzzzz")
+        eventually(lambda: len(told({"first": at(first)}, of_units("host-2.lab", ["kubelet"]))) == 1, 60)
+        other.says("kubelet", "in a new file", most=1)
+        eventually(lambda: len(told({"first": at(first)}, of_units("host-2.lab", ["kubelet"]))) == 2, 60)
         # One that comes later gets all that it has not had.
         with store(folder / "second", late) as second:
             eventually(lambda: len(told({"second": at(second)}, of_node("host-1.lab"))) == len(ODD) + 6, 90)
+            eventually(lambda: len(told({"second": at(second)}, of_units("host-1.lab", ["kernel"]))) == 2, 60)
             yield Standing(at(first), at(second), begun)
 
 
@@ -110,6 +118,25 @@ def test_all_that_ran_on_a_machine_is_found_in_the_order_of_its_printing(standin
         ("train-main-0-0-abcde", "code"),
         ("train-2-main-0-0-abcde", "run"),
     }
+
+
+@pytest.mark.parametrize(
+    ("node", "units", "said"),
+    [
+        ("host-1.lab", ["kernel"], [("kernel", XID + "\n"), ("kernel", "two\nlines\n")]),
+        ("host-1.lab", ["kubelet.service"], [("kubelet", "began\n"), ("kubelet", '{"unit": "kernel"}\n')]),
+        ("host-2.lab", ["kubelet"], [("kubelet", "on another machine\n"), ("kubelet", "in a new file\n")]),
+        ("host-1.lab", ["ssh", 'kernel") or unit:("kubelet'], []),
+    ],
+)
+def test_what_a_machine_s_kernel_and_units_say_is_found(
+    standing: Standing, node: str, units: list[str], said: list[tuple[str, str]]
+) -> None:
+    found = told({"first": standing.first, "second": standing.second}, of_units(node, units))
+    # Those of one microsecond come in any order.
+    assert sorted((one.unit, one.text) for one in found) == sorted(said)
+    assert {one.node for one in found} <= {node}
+    assert all(standing.begun.timestamp() - 1 <= one.at / 10**9 <= time.time() for one in found)
 
 
 def test_older_lines_are_left_out(standing: Standing) -> None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -61,15 +62,16 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     machine = Machine(folder / "host-1", "host-1.lab")
     with store(folder / "store", free_port()) as address, machine.collecting(address):
         machine.prints("team-vision", "train-1-worker-0-1-abcde", "step 1\nstep 2\n")
+        machine.says("kubelet", "Started kubelet")
         ask = log_stores.at(address)
-        eventually(lambda: next(ask('node:="host-1.lab" | stats count() n'))["n"] == "2", 60)
+        eventually(lambda: next(ask('node:="host-1.lab" | stats count() n'))["n"] == "3", 60)
         machine.forget("team-vision", "train-1-worker-0-1-abcde")
         yield address.removeprefix("http://")
 
 
 def test_what_ran_on_a_machine_is_told_with_when_and_who(kept: str, capfdbinary: Any) -> None:
     both = person({"victoria-logs-0": kept, **missing("victoria-logs-1")})
-    assert command.of_node(both, "host-1.lab", None) == 0
+    assert command.of_node(both, "host-1.lab", (), None) == 0
     told = capfdbinary.readouterr()
     first, second = told.out.decode().splitlines()
     assert first[:2] == "20"
@@ -77,7 +79,11 @@ def test_what_ran_on_a_machine_is_told_with_when_and_who(kept: str, capfdbinary:
     assert second.endswith("run: step 2")
     assert told.err.startswith(b"victoria-logs-1 does not answer, and what it alone has is missing: ")
     with pytest.raises(LandbridgeError, match=r"Nothing is kept of node host-9\.lab\."):
-        command.of_node(both, "host-9.lab", None)
+        command.of_node(both, "host-9.lab", (), None)
+    assert command.of_node(both, "host-1.lab", ("kubelet", "kernel"), None) == 0
+    assert capfdbinary.readouterr().out[20:] == b" kubelet: Started kubelet\n"
+    with pytest.raises(LandbridgeError, match=r"Nothing is kept of kernel of node host-1\.lab in that time\."):
+        command.of_node(both, "host-1.lab", ("kernel",), timedelta(hours=1))
 
 
 def test_what_a_run_s_host_has_printed_is_told_as_it_was(
@@ -132,6 +138,7 @@ def test_words_that_make_no_sense_together_are_refused(tmp_path: Path) -> None:
     for words, why in (
         ([], "Name a run, or a machine with --node."),
         (["train-1", "--node", "a"], "Name a run, or a machine with --node."),
+        (["train-1", "--unit", "kubelet"], "--unit is of a machine: name it with --node."),
         (["train-1", "-f", "--kept"], "leave out --kept, --node and --since"),
         (["train-1", "-f", "--since", "2h"], "leave out --kept, --node and --since"),
     ):
