@@ -9,6 +9,8 @@ from .logins import by_certificate
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
+# Of a team, in each certificate of its people.
+GROUP = "landbridge:team:"
 CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}
 # Type of a key → its fields by name, as "The Secure Shell (SSH) Transport Layer Protocol" and OpenSSH's PROTOCOL.u2f
 # have them. Ed25519 first: it is what a remedy proposes.
@@ -39,6 +41,11 @@ class KeyProblem(NamedTuple):
 
     what: str
     remedy: str
+
+
+def group(team: str) -> str:
+    """As the API knows it."""
+    return f"{GROUP}{team}"
 
 
 def wrong(fleet: Fleet) -> Iterator[Wrong]:

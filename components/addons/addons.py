@@ -35,6 +35,7 @@ from .monitoring import (
     fleet_metrics,
     gpu_metrics,
     log_collector,
+    log_reader,
     logs,
     metrics_api,
     node_metrics,
@@ -113,6 +114,7 @@ TABLE: dict[str, AddOn] = {
     gpu_metrics.ADDON: AddOn(gpu_metrics.manifests, (prometheus.ADDON, gpu.ADDON), wanted=gpu_metrics.wanted),
     logs.ADDON: AddOn(logs.manifests, (prometheus.ADDON,), wanted=logs.wanted),
     log_collector.ADDON: AddOn(log_collector.manifests, (logs.ADDON,), wanted=logs.wanted),
+    log_reader.ADDON: AddOn(log_reader.manifests, (logs.ADDON,), wanted=log_reader.wanted),
     metrics_api.ADDON: AddOn(metrics_api.manifests, (prometheus.ADDON,), wanted=metrics_api.wanted),
     fleet_metrics.ADDON: AddOn(
         fleet_metrics.manifests, (priorities.ADDON, prometheus.ADDON), wanted=fleet_metrics.wanted

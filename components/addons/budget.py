@@ -71,6 +71,8 @@ BUDGETS = {
     # certificate looks at the APIService once a minute. Whether a caller may, it asks once in ten seconds, and the only
     # one that comes by itself is the controller of HorizontalPodAutoscalers.
     "metrics-server": Budget("cluster", 12, 3, 2 * RENEWALS_AN_HOUR + 60 + 360, {}),
+    # Whose a token is, when somebody of a team asks for logs, and nothing by itself.
+    "log-reader": Budget("cluster", 0, 0, 0, {}),
 }
 # What a node's kubelet asks: a lease each ten seconds, a status in five minutes, its own watches.
 KUBELET_HOURLY = 360 + 12 + 5 * RENEWALS_AN_HOUR

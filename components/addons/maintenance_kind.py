@@ -5,6 +5,7 @@ from typing import Any
 from components.pools import labels
 from fleet import maintenance
 from fleet.model import Postponing
+from fleet.people import GROUP as GROUP_OF_TEAM
 
 from .manifests import Manifest, meta
 
@@ -106,7 +107,7 @@ def policy(told: Postponing) -> list[Manifest]:
     minutes = "object.spec.postponed.map(one, one.minutes)"
     by = f"duration(string({move}.minutes) + 'm')"
     nodes = "oldObject.?status.?nodes.orValue({})"
-    theirs = "('landbridge:team:' + team) in request.userInfo.groups"
+    theirs = f"('{GROUP_OF_TEAM}' + team) in request.userInfo.groups"
     checks = (
         (
             f"{told.by == 'team'}".lower(),

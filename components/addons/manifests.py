@@ -190,11 +190,13 @@ def rights(
     return [*found, *role("Role", name, addon, space, here, subject)] if here else found
 
 
-def role(kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], subject: Manifest) -> list[Manifest]:
-    """Rights of a subject of any namespace, which stand in `space`, and their binding."""
+def role(
+    kind: str, name: str, addon: str, space: str, rules: Sequence[Manifest], *subjects: Manifest
+) -> list[Manifest]:
+    """Rights of subjects of any namespace, which stand in `space`, and their binding."""
     called = f"landbridge:{name}"
     shared = {"apiVersion": f"{RBAC}/v1", "metadata": meta(called, addon, space)}
-    bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": called}, "subjects": [subject]}
+    bound = {"roleRef": {"apiGroup": RBAC, "kind": kind, "name": called}, "subjects": list(subjects)}
     return [{**shared, "kind": kind, "rules": list(rules)}, {**shared, "kind": f"{kind}Binding", **bound}]
 
 

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from fleet.model import Fleet
+from fleet.people import group
 from landbridge.cluster.kube import Kube
 from landbridge.cluster.kubeconfig import Credential
 from landbridge.errors import LandbridgeError, UsageError
@@ -94,7 +95,7 @@ def check(fleet: Fleet, person: str, hours: float) -> None:
 def request(key: ec.EllipticCurvePrivateKey, person: str, team: str) -> bytes:
     subject = x509.Name(
         [
-            x509.NameAttribute(NameOID.ORGANIZATION_NAME, f"landbridge:team:{team}"),
+            x509.NameAttribute(NameOID.ORGANIZATION_NAME, group(team)),
             x509.NameAttribute(NameOID.COMMON_NAME, person),
         ]
     )

@@ -44,7 +44,7 @@ def logs(
 ) -> int:
     """Prints what one host of RUN has printed, or with --node what ran on a machine, or with --unit the machine itself.
 
-    What pods have printed that are gone is there where the fleet keeps logs, and operators ask for it.
+    What pods have printed that are gone is there where the fleet keeps logs: to people of a team, of their own pods.
     """
     if (name is None) == (node is None):
         raise UsageError("Whose logs? Name a run, or a machine with --node.")
@@ -101,6 +101,8 @@ def of_before(person: Person, name: str, part: str | None, rank: int, since: tim
 
 
 def of_node(person: Person, node: str, units: tuple[str, ...], since: timedelta | None) -> int:
+    if units and person.session is None:
+        raise UsageError("What a machine itself says is for operators: leave out --unit, and it is your pods'.")
     which = kept_logs.of_units(node, units) if units else kept_logs.of_node(node)
     of = f"{' and '.join(units)} of node {node}" if units else f"node {node}"
     with log_stores.opened(person) as stores:

@@ -3,6 +3,7 @@
 Lines are asked for by minutes, as many at a time as fit in memory, and told in the order in which they were printed.
 """
 
+import http.client
 import json
 import re
 import urllib.error
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from components.addons.monitoring.log_collector import FILE, NODE, UNIT
+from fleet.kept_logs import FILE, NODE, UNIT
 from landbridge.errors import LandbridgeError
 
 # Lines at a time, about.
@@ -67,18 +68,21 @@ def of_units(node: str, units: Sequence[str]) -> str:
     return f"{{{NODE}={json.dumps(node)},{FILE}=~{_UNITS}}} {UNIT}:in({names})"
 
 
-def at(address: str) -> Ask:
-    """Of a VictoriaLogs at http://HOST:PORT. What it refuses, and that it is away, is an OSError."""
+def at(address: str, token: str = "") -> Ask:
+    """What answers queries at an address. What it refuses, that it is away or breaks off is an OSError."""
     # A proxy of the user's has no way to it.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
     def ask(query: str) -> Iterator[Json]:
         body = urllib.parse.urlencode({"query": query}).encode()
+        request = urllib.request.Request(address, body, {"Authorization": f"Bearer {token}"} if token else {})  # noqa: S310
         try:
-            with opener.open(f"{address}/select/logsql/query", body, timeout=ANSWER_SECONDS) as answer:
+            with opener.open(request, timeout=ANSWER_SECONDS) as answer:
                 yield from map(json.loads, answer)
         except urllib.error.HTTPError as error:
             raise OSError(error.read().decode(errors="replace").strip()) from None
+        except http.client.HTTPException as error:
+            raise OSError(f"its answer broke off: {error!r}") from None
 
     return ask
 

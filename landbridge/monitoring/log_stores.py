@@ -1,6 +1,7 @@
 """The way to where a cluster keeps logs: a port of each VictoriaLogs, made one of this computer's by kubectl.
 
-Its image has no program that could ask from inside, and API servers reach no pod: kubectl goes by the kubelet.
+People of a team have one of the log reader's instead, which gives them what is their own. Neither
+image has a program that could ask from inside, and API servers reach no pod: kubectl goes by the kubelet.
 """
 
 import contextlib
@@ -8,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 from components.addons.monitoring import logs
-from fleet.monitoring import SPACE
+from fleet.kept_logs import AUDIENCE, READER, READER_PORT, pods
+from fleet.monitoring import SPACE, keeps_logs
 from landbridge.access.person import Person
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.errors import LandbridgeError, UsageError
@@ -24,14 +26,8 @@ SWITCH = (
 
 def unavailable(person: Person) -> str:
     """Why this person can't ask for what is kept; empty if they can."""
-    given = person.world.fleet.monitoring
-    if not (given and given.logs):
+    if not keeps_logs(person.world.fleet):
         return f"This fleet keeps no logs of pods that have gone. {SWITCH}"
-    if person.session is None:
-        return (
-            "Logs of pods that have gone are kept for all teams together, so operators alone ask for them. "
-            f"An operator does it with --team {person.team}."
-        )
     return ""
 
 
@@ -40,21 +36,42 @@ def opened(person: Person) -> Iterator[Mapping[str, Ask]]:
     """Those of the cluster that can be reached, by their names. Raises UsageError and LandbridgeError."""
     if why := unavailable(person):
         raise UsageError(why)
-    found: dict[str, Ask] = {}
-    problems: list[KubeError] = []
     with contextlib.ExitStack() as stack:
-        for name in logs.replicas():
-            try:
-                found[name] = at(f"http://{stack.enter_context(forwarded(person.kube, name, logs.PORT))}")
-            except KubeError as error:
-                if error.forbidden:
-                    raise
-                problems.append(error)
-        if not found and all(error.missing for error in problems):
-            raise LandbridgeError(f"{person.cluster} keeps no logs yet: run `landbridge up`.")
-        if not found:
-            raise LandbridgeError(f"No VictoriaLogs can be reached: {problems[0]}")
-        yield {name: found.get(name, _away(name)) for name in logs.replicas()}
+        if person.session is None:
+            yield _by_reader(person, stack)
+            return
+        found = _ports(person, stack, logs.replicas(), logs.PORT)
+        asks = {name: at(f"http://{port}/select/logsql/query") for name, port in found.items()}
+        yield {name: asks.get(name, _away(name)) for name in logs.replicas()}
+
+
+def _by_reader(person: Person, stack: contextlib.ExitStack) -> Mapping[str, Ask]:
+    """Each of its pods knows all stores."""
+    port = next(iter(_ports(person, stack, pods(READER), READER_PORT, enough=1).values()))
+    token = person.token(AUDIENCE)
+    return {name: at(f"http://{port}/{name}/query", token) for name in logs.replicas()}
+
+
+def _ports(
+    person: Person, stack: contextlib.ExitStack, names: list[str], port: int, enough: int | None = None
+) -> dict[str, str]:
+    """HOST:PORT here, by those pods that can be reached. Raises KubeError where none may be, and LandbridgeError."""
+    found: dict[str, str] = {}
+    problems: list[KubeError] = []
+    for name in names:
+        if len(found) == enough:
+            break
+        try:
+            found[name] = stack.enter_context(forwarded(person.kube, name, port))
+        except KubeError as error:
+            if error.forbidden:
+                raise
+            problems.append(error)
+    if not found and all(error.missing for error in problems):
+        raise LandbridgeError(f"{person.cluster} keeps no logs yet: run `landbridge up`.")
+    if not found:
+        raise LandbridgeError(f"Logs can't be reached: {problems[0]}")
+    return found
 
 
 def _away(name: str) -> Ask:

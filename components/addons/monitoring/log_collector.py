@@ -10,6 +10,7 @@ Units' lines are of JSON, and made so: components/pools/on_machine/node_journal.
 import json
 
 from components.pools import journal
+from fleet.kept_logs import FILE, NODE
 from fleet.monitoring import SPACE
 
 from ..images import VLAGENT
@@ -32,8 +33,6 @@ PORT = 9429
 # The kubelet's; and what is read and not yet taken, which outlives the pod.
 PODS, DATA = "/var/log/pods", "/var/lib/landbridge/logs"
 FOLDERS = {"pods": PODS, "journal": journal.FOLDER, "data": DATA}
-# Names of fields in what is kept.
-NODE, FILE, UNIT = "node", "file", "unit"
 ON = f"$({NODE_NAME['name']})"
 # Little more than the least that it takes, for each of the two: half a day of a machine that prints ten lines a second.
 UNSENT = "513MiB"
@@ -62,7 +61,7 @@ def arguments(urls: list[str], pods: str, units: str, data: str) -> list[str]:
         f"-fileCollector.fileField={FILE}",
         # Of the pod it is in: the node's is told beside.
         "-fileCollector.hostnameField=",
-        *[f"-fileCollector.extraFields={json.dumps({NODE: ON})}"] * len(globs),
+        f"-fileCollector.extraFields={json.dumps({NODE: ON})}",
         f"-fileCollector.streamFields={NODE},{FILE}",
         f"-tmpDataPath={data}",
         *(f"-remoteWrite.url={url}/insert/native" for url in urls),
@@ -74,7 +73,7 @@ def arguments(urls: list[str], pods: str, units: str, data: str) -> list[str]:
 
 
 def _container() -> Manifest:
-    urls = [f"http://{name}.{logs.ADDON}.{SPACE}.svc:{logs.PORT}" for name in logs.replicas()]
+    urls = [logs.address(name) for name in logs.replicas()]
     return container(
         ADDON,
         VLAGENT,

@@ -3,16 +3,17 @@
 What one has not heard while it moved, the other one has. Who asks them asks both.
 """
 
+from fleet import kept_logs
 from fleet.monitoring import SPACE, keeps_logs
 from fleet.monitoring_model import Logs
 
 from ..images import VICTORIA_LOGS
 from ..manifests import Manifest, budget, chosen, container, get, headless, stateful_set
 from ..spec import AddOnsSpec
-from ..system_pods import NARROW, REPLICAS, system_pod
+from ..system_pods import NARROW, system_pod
 from . import targets
 
-ADDON = "victoria-logs"
+ADDON = kept_logs.STORE
 PORT, DATA = 9428, "/victoria-logs-data"
 # Of the disk, in whole days; the last two stay whatever they are.
 KEPT_SHARE = 0.8
@@ -29,14 +30,18 @@ def wanted(spec: AddOnsSpec) -> bool:
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
     return [
         headless(ADDON, ADDON, {"web": PORT}, SPACE),
-        stateful_set(ADDON, ADDON, REPLICAS, _pod(spec), space=SPACE),
+        stateful_set(ADDON, ADDON, kept_logs.REPLICAS, _pod(spec), space=SPACE),
         budget(ADDON, ADDON, chosen(ADDON, ADDON), SPACE),
     ]
 
 
 def replicas() -> list[str]:
     """Their pods' names."""
-    return [f"{ADDON}-{number}" for number in range(REPLICAS)]
+    return kept_logs.pods(ADDON)
+
+
+def address(replica: str, port: int = PORT) -> str:
+    return f"http://{replica}.{ADDON}.{SPACE}.svc:{port}"
 
 
 def _pod(spec: AddOnsSpec) -> Manifest:

@@ -9,7 +9,7 @@ import pytest
 
 from landbridge.errors import LandbridgeError
 from landbridge.monitoring import kept_logs
-from landbridge.monitoring.kept_logs import Ask, Line, at, lines, of_host, of_node, of_units
+from landbridge.monitoring.kept_logs import Ask, Line, lines, of_host, of_node, of_units
 from local.workers.log_lines import LONGEST
 from tests.support.apiserver import free_port
 from tests.support.logs import Machine, store
@@ -31,6 +31,10 @@ class Standing(NamedTuple):
     first: Ask
     second: Ask
     begun: datetime
+
+
+def at(address: str) -> Ask:
+    return kept_logs.at(f"{address}/select/logsql/query")
 
 
 def told(stores: dict[str, Ask], which: str, since: datetime | None = None) -> list[Line]:
