@@ -89,7 +89,13 @@ def expected(queued: Queued) -> dict[str, int]:
     gpus = [one for one in there if labels.GPU_PRESENT in one["metadata"]["labels"]]
     pairs = {one.job: 2 for one in targets.PODS}
     by_nodes = {"node-exporter": len(there), "log-collector": len(there), "gpu-exporter": len(gpus)}
-    machines = {"apiserver": API, "controllers": API, "scheduler": API, "etcd": ETCD * len(RINGS) * API}
+    machines = {
+        "apiserver": API,
+        "controllers": API,
+        "scheduler": API,
+        "etcd": ETCD * len(RINGS) * API,
+        "machines": API + ETCD * API,
+    }
     return {**pairs, **machines, "kube-state-metrics": 1, "fleet-metrics": 1, **by_nodes}
 
 
