@@ -1,6 +1,7 @@
 """VictoriaLogs: two that each keep what all pods print, found when the pods and their machines are gone.
 
-What one has not heard while it moved, the other one has. Who asks them asks both.
+What one has not heard while it moved, the other one has. Who asks them asks both. One that begins on an empty disk
+fetches first what the other one has: while it does, it is not ready, and nobody who drains nodes takes the other one.
 """
 
 from fleet import kept_logs
@@ -10,11 +11,13 @@ from fleet.monitoring_model import Logs
 from ..images import VICTORIA_LOGS
 from ..manifests import Manifest, budget, chosen, container, get, headless, stateful_set
 from ..spec import AddOnsSpec
-from ..system_pods import NARROW, system_pod
+from ..system_pods import NARROW, POD_NAME, alive, ours, system_pod
 from . import targets
 
 ADDON = kept_logs.STORE
-PORT, DATA = 9428, "/victoria-logs-data"
+PORT, HISTORY_PORT, DATA = 9428, 9430, "/victoria-logs-data"
+VOLUME = {"name": "data", "mountPath": DATA}
+HISTORY = ("python3", "-m", "services.log_history")
 # Of the disk, in whole days; the last two stay whatever they are.
 KEPT_SHARE = 0.8
 # By the cluster's size, cores and memory.
@@ -52,6 +55,7 @@ def _pod(spec: AddOnsSpec) -> Manifest:
         automountServiceAccountToken=False,
         # What it has in memory is written first.
         terminationGracePeriodSeconds=60,
+        initContainers=[_giver(), _fetcher()],
         containers=[_container(given, spec.fleet.clusters[spec.cluster.name].size)],
         volumes=[{"name": "data", "emptyDir": {"sizeLimit": f"{given.disk_gib}Gi"}}],
     )
@@ -76,5 +80,18 @@ def _container(given: Logs, size: str) -> Manifest:
         readinessProbe=get(PORT, "/health", "", periodSeconds=10),
         livenessProbe=get(PORT, "/health", "", periodSeconds=10, timeoutSeconds=5, failureThreshold=6),
         securityContext=NARROW,
-        volumeMounts=[{"name": "data", "mountPath": DATA}],
+        volumeMounts=[VOLUME],
     )
+
+
+def _giver() -> Manifest:
+    """Beside the store for as long as that lives, and up before it: whoever begins at the same time hears from it."""
+    words = ["give", f"--data={DATA}", f"--store=http://127.0.0.1:{PORT}", f"--listen=:{HISTORY_PORT}"]
+    more = {"restartPolicy": "Always", "volumeMounts": [VOLUME], **alive(HISTORY_PORT, "history")}
+    return ours("history", "10m", "48Mi", [*HISTORY, *words], **more)
+
+
+def _fetcher() -> Manifest:
+    addresses = [address(name, HISTORY_PORT) for name in replicas()]
+    words = ["fetch", f"--data={DATA}", f"--own=$({POD_NAME['name']})", *addresses]
+    return ours("fetch", "10m", "48Mi", [*HISTORY, *words], env=[POD_NAME], volumeMounts=[VOLUME])

@@ -16,7 +16,7 @@ from landbridge.access.person import Person
 from landbridge.cluster.kube import Kube
 from landbridge.commands import logs as command
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.monitoring import log_stores
+from landbridge.monitoring import kept_logs, log_stores
 from tests.landbridge.experiments import bed
 from tests.support.apiserver import free_port
 from tests.support.logs import Machine, store
@@ -63,7 +63,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with store(folder / "store", free_port()) as address, machine.collecting(address):
         machine.prints("team-vision", "train-1-worker-0-1-abcde", "step 1\nstep 2\n")
         machine.says("kubelet", "Started kubelet")
-        ask = log_stores.at(f"{address}/select/logsql/query")
+        ask = kept_logs.at(f"{address}/select/logsql/query")
         eventually(lambda: next(ask('{node="host-1.lab"} | stats count() n'))["n"] == "3", 60)
         machine.forget("team-vision", "train-1-worker-0-1-abcde")
         yield address.removeprefix("http://")
