@@ -1,12 +1,18 @@
-"""The journal of local machines: what units print, from a place on, past rotation and half lines."""
+"""The journal of local machines: what units print, from a place on, past rotation and half lines; and in a machine."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from components.control_plane.units import UNITS, scripts
+from components.pools import journal
 from local.machines import journalctl
 from local.machines.journalctl import Place, begin, entries
+from tests.support.waiting import eventually
+
+from .host import Box
+from .writing import service
 
 
 def said(places: dict[str, Place], folder: Path) -> list[tuple[str, str]]:
@@ -50,3 +56,22 @@ def test_what_it_does_not_honour_it_refuses(
 ) -> None:
     assert journalctl.main(words) == code
     assert why in capsys.readouterr().err
+
+
+def test_a_machine_lays_down_what_its_units_say_as_real_ones_do(box: Box) -> None:
+    files = {**journal.files(), **scripts("machine")}
+    for path, text in files.items():
+        if not path.startswith(UNITS):
+            (box.disk / path.lstrip("/")).parent.mkdir(parents=True, exist_ok=True)
+            (box.disk / path.lstrip("/")).write_text(text)
+    says = service("Type=oneshot", "RemainAfterExit=yes", "ExecStart=/bin/echo the kubelet began")
+    online = "[Unit]\nDescription=There is a network"
+    units = {"said.service": says, "network-online.target": online}
+    box.load(units | {journal.SERVICE: files[f"{UNITS}/{journal.SERVICE}"]})
+    begun = box.ctl("start", "said", journal.SERVICE)
+    assert begun.code == 0, begun
+    log = box.disk / journal.FOLDER.lstrip("/") / "journal.log"
+    eventually(lambda: log.exists() and "the kubelet began" in log.read_text(), 60)
+    (line,) = [one for one in map(json.loads, log.read_text().splitlines()) if "the kubelet began" in one["msg"]]
+    assert line["unit"] == "said"
+    assert line["msg"] == f"{line['time']} said F the kubelet began"
