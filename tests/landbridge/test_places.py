@@ -21,9 +21,16 @@ from tests.support.cloud import ROOT
         ("file:///srv/state", "file:///srv/state?metadata=skip"),
         ("file:///srv/state?no_tmp_dir=true", "file:///srv/state?no_tmp_dir=true&metadata=skip"),
         ("file:///srv/state?metadata=skip", "file:///srv/state?metadata=skip"),
+        ("file://~/state", "file:///home/alice/state?metadata=skip"),
+        ("file://~", "file:///home/alice?metadata=skip"),
+        ("https://api.pulumi.com", "https://api.pulumi.com"),
+        ("gs://example-state", "gs://example-state"),
     ],
 )
-def test_a_store_of_files_keeps_no_metadata_beside_them(given: str, opened: str) -> None:
+def test_a_store_of_files_keeps_no_metadata_beside_them(
+    given: str, opened: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/alice")
     assert written_whole(given) == opened
 
 
@@ -61,5 +68,7 @@ def test_a_command_that_is_named_works_on_this_fleet_in_this_world(monkeypatch: 
     monkeypatch.chdir(ROOT)
     assert (options("real", ROOT / "fleet.yaml"), options("local", ROOT / "fleet.yaml")) == ("", " --local")
     assert options("local", Path("/srv/other.yaml")) == " --local --fleet /srv/other.yaml"
+    monkeypatch.chdir("/")
+    assert options("real", ROOT / "fleet.yaml") == f" --fleet {ROOT / 'fleet.yaml'}", "none is found there"
     monkeypatch.setenv(places.FLEET_VARIABLE, "/srv/other.yaml")
     assert options("real", Path("/srv/other.yaml")) == ""
