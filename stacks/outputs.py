@@ -4,11 +4,13 @@ Both sides use this module, so a field that one side lacks is an error of the ty
 """
 
 import asyncio
+from collections.abc import Awaitable
 from functools import cache
 from typing import Any, TypedDict, cast
 
 import pulumi
 
+from . import handed
 from .catalogue import PROJECT
 
 
@@ -198,6 +200,11 @@ def publish(outputs: Outputs) -> None:
         pulumi.export(name, value)
 
 
+async def publishing(outputs: Awaitable[Outputs]) -> None:
+    """The same of what is still being built."""
+    publish(await outputs)
+
+
 async def region_outputs(region: str) -> RegionOutputs:
     """Reads a region stack's outputs. Raises LookupError when that stack lacks a field: it is of an older version."""
     return cast(RegionOutputs, await _read(region, RegionOutputs))
@@ -210,13 +217,24 @@ async def cluster_outputs(cluster: str) -> ClusterOutputs:
 
 async def last_published(stack: str, name: str) -> Any:
     """What the stack of this program itself published under a name in its last update; None if nothing."""
-    return (await _reference(stack).get_output_details(name)).value
+    if there := handed.here.get():
+        own = f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"
+        exported = (await _reference(own, there).get_output_details(there.exported)).value
+        return exported.get(name) if isinstance(exported, dict) else None
+    return await _published(stack, name)
+
+
+async def _published(stack: str, name: str) -> Any:
+    there = handed.here.get()
+    if there and (there.outputs is None or stack in there.outputs):
+        return (there.outputs or {}).get(stack, {}).get(name)
+    return (await _reference(place_of(stack), there).get_output_details(name)).value
 
 
 async def _read(stack: str, contract: type) -> dict[str, Any]:
-    reference, found = _reference(stack), dict[str, Any]()
+    found = dict[str, Any]()
     for name in contract.__annotations__:
-        value = (await reference.get_output_details(name)).value
+        value = await _published(stack, name)
         if value is None:
             value = _foreseen(stack, name)
         found[name] = _Entries(stack, name, value) if isinstance(value, dict) else value
@@ -224,9 +242,14 @@ async def _read(stack: str, contract: type) -> dict[str, Any]:
 
 
 @cache
-def _reference(stack: str) -> pulumi.StackReference:
-    """One for all who read that stack: the engine takes no second of the same name."""
-    return pulumi.StackReference(f"{pulumi.get_organization()}/{PROJECT}/{stack}")
+def _reference(place: str, _reader: handed.Handed | None = None) -> pulumi.StackReference:
+    """One for all of a reader's that read that stack: the engine takes no second of the same name."""
+    return pulumi.StackReference(place)
+
+
+def place_of(stack: str) -> str:
+    """What a StackReference to a stack of the fleet names."""
+    return f"{pulumi.get_organization()}/{PROJECT}/{stack}"
 
 
 class _Entries(dict[str, Any]):

@@ -28,7 +28,7 @@ from fleet.buckets import in_azure
 from fleet.world import World
 
 from ..catalogue import StackSpec, cluster_of
-from ..outputs import cluster_outputs, publish
+from ..outputs import AddOnsOutputs, cluster_outputs, publishing
 from ..region.shares import file_system
 from . import aws as addons_aws
 from . import azure as addons_azure
@@ -37,10 +37,11 @@ from .joining import joining
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the add-ons of the cluster that the stack is named after, and publishes `AddOnsOutputs`."""
-    pulumi.run(lambda: _program(world, stack))
+    pulumi.run(lambda: publishing(build(world, stack)))
 
 
-async def _program(world: World, stack: StackSpec) -> None:
+async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
+    """Registers them, and gives what is published. Raises RunError while its API servers are behind."""
     fleet, name = world.fleet, cluster_of(stack.name)
     try:
         plane = await cluster_outputs(name)
@@ -84,16 +85,14 @@ async def _program(world: World, stack: StackSpec) -> None:
         AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds
         raise pulumi.RunError(str(error)) from None
-    publish(
-        {
-            "kubernetes": spec.cluster.kubernetes,
-            "add_ons": list(having),
-            "device_plugin": f"{SPACE}/{DEVICE_PLUGIN}" if DEVICE_PLUGIN in having else "",
-            "autoscaler": f"{SPACE}/{AUTOSCALER}" if AUTOSCALER in having else "",
-            "sites": list(spec.sites),
-            "regions": list(spec.regions),
-        }
-    )
+    return {
+        "kubernetes": spec.cluster.kubernetes,
+        "add_ons": list(having),
+        "device_plugin": f"{SPACE}/{DEVICE_PLUGIN}" if DEVICE_PLUGIN in having else "",
+        "autoscaler": f"{SPACE}/{AUTOSCALER}" if AUTOSCALER in having else "",
+        "sites": list(spec.sites),
+        "regions": list(spec.regions),
+    }
 
 
 async def _file_systems(world: World, spec: AddOnsSpec) -> Mapping[str, RegionFiles]:

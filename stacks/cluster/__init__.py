@@ -18,7 +18,7 @@ from fleet.rebuilds import Origin
 from fleet.world import World
 
 from ..catalogue import StackSpec
-from ..outputs import last_published, publish, region_outputs
+from ..outputs import ClusterOutputs, last_published, publishing, region_outputs
 from . import aws, azure
 from .spec import Given, Plane
 
@@ -27,10 +27,11 @@ BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Plane]]] = {"aws": aws.build, 
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the cluster's resources and publishes `ClusterOutputs`."""
-    pulumi.run(lambda: _program(world, stack))
+    pulumi.run(lambda: publishing(build(world, stack)))
 
 
-async def _program(world: World, stack: StackSpec) -> None:
+async def build(world: World, stack: StackSpec) -> ClusterOutputs:
+    """Registers them, and gives what is published. Raises RunError where it can't come from what it last was."""
     fleet, region = world.fleet, stack.region
     origin = rebuilds.of(world.path, stack.name, region)
     spec = cluster_spec(fleet, world.plan, stack.name)._replace(former_issuer=origin.issuer if origin else "")
@@ -43,43 +44,41 @@ async def _program(world: World, stack: StackSpec) -> None:
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
     plane = await BUILDERS[spec.cloud](Given(world, stack, spec, keys, origin, published, home, second))
-    publish(
-        {
-            "cloud": spec.cloud,
-            "region": region,
-            "kubernetes": spec.kubernetes,
-            "endpoint": f"https://{spec.endpoint}:{API_PORT}",
-            "authority": plane.authority.trusted("kubernetes"),
-            "admin_secret": plane.admin,
-            "break_glass_secret": plane.break_glass,
-            "issuer": spec.issuer,
-            "origin": origin.secret if origin else "",
-            "pods_cidr": spec.pods_cidr,
-            "services_cidr": spec.services_cidr,
-            "bucket": bucket_name(fleet, region),
-            "prefix": spec.prefix("").rstrip("/"),
-            "copies": {
-                "region": spec.copies.region,
-                "bucket": spec.copies.bucket,
-                "prefix": copies_place(region, stack.name),
-                "recovery_secret": plane.recovery,
-            }
-            if spec.copies
-            else {},
-            "generations": {name: {"trusted": list(at.trusted), "signing": at.signing} for name, at in keys.items()},
-            "known_hosts": hosts.known(plane.hosts, [who for one in spec.machines for who in (one.host, one.address)]),
-            "machines": {
-                machine.name: {
-                    "role": machine.role,
-                    "zone": machine.zone,
-                    "address": machine.address,
-                    "host": machine.host,
-                    "group": plane.groups[machine.name],
-                }
-                for machine in spec.machines
-            },
+    return {
+        "cloud": spec.cloud,
+        "region": region,
+        "kubernetes": spec.kubernetes,
+        "endpoint": f"https://{spec.endpoint}:{API_PORT}",
+        "authority": plane.authority.trusted("kubernetes"),
+        "admin_secret": plane.admin,
+        "break_glass_secret": plane.break_glass,
+        "issuer": spec.issuer,
+        "origin": origin.secret if origin else "",
+        "pods_cidr": spec.pods_cidr,
+        "services_cidr": spec.services_cidr,
+        "bucket": bucket_name(fleet, region),
+        "prefix": spec.prefix("").rstrip("/"),
+        "copies": {
+            "region": spec.copies.region,
+            "bucket": spec.copies.bucket,
+            "prefix": copies_place(region, stack.name),
+            "recovery_secret": plane.recovery,
         }
-    )
+        if spec.copies
+        else {},
+        "generations": {name: {"trusted": list(at.trusted), "signing": at.signing} for name, at in keys.items()},
+        "known_hosts": hosts.known(plane.hosts, [who for one in spec.machines for who in (one.host, one.address)]),
+        "machines": {
+            machine.name: {
+                "role": machine.role,
+                "zone": machine.zone,
+                "address": machine.address,
+                "host": machine.host,
+                "group": plane.groups[machine.name],
+            }
+            for machine in spec.machines
+        },
+    }
 
 
 async def _check(

@@ -11,7 +11,7 @@ from fleet.model import Cloud
 from fleet.world import World
 
 from ..catalogue import StackSpec
-from ..outputs import cluster_outputs, publish, region_outputs
+from ..outputs import LaptopsOutputs, cluster_outputs, publishing, region_outputs
 from . import aws, azure
 from .spec import Given, Stood
 
@@ -20,10 +20,11 @@ BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Stood]]] = {"aws": aws.build, 
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers servers and authority, and publishes `LaptopsOutputs`."""
-    pulumi.run(lambda: _program(world, stack))
+    pulumi.run(lambda: publishing(build(world, stack)))
 
 
-async def _program(world: World, stack: StackSpec) -> None:
+async def build(world: World, stack: StackSpec) -> LaptopsOutputs:
+    """Registers them, and gives what is published."""
     fleet, region = world.fleet, stack.region
     try:
         here, cluster = await region_outputs(region), await cluster_outputs(laptops.cluster(fleet, region) or "")
@@ -32,22 +33,20 @@ async def _program(world: World, stack: StackSpec) -> None:
     spec = laptops_spec(fleet, world.plan, region)
     assert spec is not None  # the catalogue: no stack without servers
     made = await BUILDERS[spec.cloud](Given(world, spec, here, cluster))
-    publish(
-        {
-            "region": region,
-            "cluster": spec.node.cluster,
-            "authority": made.certificate,
-            "authority_secret": made.secret,
-            "known_hosts": hosts.known(made.hosts, [server.host for server in spec.servers]),
-            "servers": {
-                server.name: {
-                    "zone": server.zone,
-                    "host": server.host,
-                    "address": made.servers[server.name][0],
-                    "pool_cidr": server.pool_cidr,
-                    "group": made.servers[server.name][1],
-                }
-                for server in spec.servers
-            },
-        }
-    )
+    return {
+        "region": region,
+        "cluster": spec.node.cluster,
+        "authority": made.certificate,
+        "authority_secret": made.secret,
+        "known_hosts": hosts.known(made.hosts, [server.host for server in spec.servers]),
+        "servers": {
+            server.name: {
+                "zone": server.zone,
+                "host": server.host,
+                "address": made.servers[server.name][0],
+                "pool_cidr": server.pool_cidr,
+                "group": made.servers[server.name][1],
+            }
+            for server in spec.servers
+        },
+    }

@@ -17,16 +17,17 @@ from fleet.cloud_alarms import told
 from fleet.world import World
 
 from ..catalogue import StackSpec
-from ..outputs import ConnectionOutputs, publish, region_outputs
+from ..outputs import ConnectionOutputs, LinksOutputs, publishing, region_outputs
 from . import azure as links_azure
 
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the links of all regions and publishes `LinksOutputs`."""
-    pulumi.run(lambda: _program(world, stack))
+    pulumi.run(lambda: publishing(build(world, stack)))
 
 
-async def _program(world: World, stack: StackSpec) -> None:
+async def build(world: World, stack: StackSpec) -> LinksOutputs:
+    """Registers them, and gives what is published."""
     fleet, clouds = world.fleet, {name: world.fleet.regions[name].cloud for name in stack.depends_on}
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
     opts = ResourceOptions(providers={"random": random.Provider("random")})
@@ -51,7 +52,7 @@ async def _program(world: World, stack: StackSpec) -> None:
     azure = [region for region, cloud in clouds.items() if cloud == "azure"]
     if azure:
         published |= await links_azure.build(world, azure, ends, owner, opts)
-    publish({"regions": list(clouds), "connections": published})
+    return {"regions": list(clouds), "connections": published}
 
 
 async def _end(world: World, region: str) -> RegionEnd:

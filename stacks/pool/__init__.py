@@ -12,9 +12,11 @@ from components.pools.spec import PoolSpec, pool_spec
 from fleet.world import World
 
 from ..catalogue import StackSpec
+from ..outputs import PoolOutputs, SitePoolOutputs, publishing
 from . import aws, azure, site
 
-PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[None]]] = {
+AnyPoolOutputs = PoolOutputs | SitePoolOutputs
+PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[AnyPoolOutputs]]] = {
     "aws": aws.build,
     "azure": azure.build,
     "site": site.build,
@@ -23,6 +25,11 @@ PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[None]]] = {
 
 def program(world: World, stack: StackSpec) -> None:
     """Registers the pool's resources and publishes `PoolOutputs`, or `SitePoolOutputs` for a site's."""
+    pulumi.run(lambda: publishing(build(world, stack)))
+
+
+async def build(world: World, stack: StackSpec) -> AnyPoolOutputs:
+    """Registers them, and gives what is published. Raises RunError."""
     spec = pool_spec(world.fleet, world.plan, stack.name)
     place = "site" if spec.site else world.fleet.regions[spec.place].cloud
-    pulumi.run(lambda: PLACES[place](world, stack.region, spec))
+    return await PLACES[place](world, stack.region, spec)

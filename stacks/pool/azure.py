@@ -12,13 +12,13 @@ from fleet.buckets import bucket_name
 from fleet.logins import pools_host
 from fleet.world import World
 
-from ..outputs import publish
+from ..outputs import PoolOutputs
 from ..region.ssh import vouching
 from .inputs import given, mounting
 
 
-async def build(world: World, region: str, spec: PoolSpec) -> None:
-    """Registers the pool's resources and publishes `PoolOutputs`. Raises RunError where there is no image that fits."""
+async def build(world: World, region: str, spec: PoolSpec) -> PoolOutputs:
+    """Registers the pool's resources and gives what it publishes. Raises RunError where there is no image that fits."""
     fleet = world.fleet
     here, cluster, owner, providers = await given(world, region, spec)
     spec, authority = await mounting(world, spec, cluster["authority"])
@@ -36,19 +36,17 @@ async def build(world: World, region: str, spec: PoolSpec) -> None:
         },
         ResourceOptions(providers=providers),
     )
-    publish(
-        {
-            "cloud": "azure",
-            "region": region,
-            "cluster": spec.cluster,
-            "kubernetes": spec.kubernetes,
-            "kind": spec.kind,
-            "groups": {key: made.name for key, made in pool.groups.items()},
-            "completer": "",
-            "role": Names(fleet).role(spec.name),
-            "firewall_id": pool.firewall.id,
-            "bucket": bucket_name(fleet, region),
-            "prefix": spec.prefix,
-            "known_hosts": hosts.known(pool.hosts, [pools_host(fleet, region)]),
-        }
-    )
+    return {
+        "cloud": "azure",
+        "region": region,
+        "cluster": spec.cluster,
+        "kubernetes": spec.kubernetes,
+        "kind": spec.kind,
+        "groups": {key: made.name for key, made in pool.groups.items()},
+        "completer": "",
+        "role": Names(fleet).role(spec.name),
+        "firewall_id": pool.firewall.id,
+        "bucket": bucket_name(fleet, region),
+        "prefix": spec.prefix,
+        "known_hosts": hosts.known(pool.hosts, [pools_host(fleet, region)]),
+    }

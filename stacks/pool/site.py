@@ -6,13 +6,13 @@ from components.pools.site.pool import SitePool
 from components.pools.spec import PoolSpec
 from fleet.world import World
 
-from ..outputs import publish
+from ..outputs import SitePoolOutputs
 from ..region.ssh import vouching
 from .inputs import given, mounting
 
 
-async def build(world: World, region: str, spec: PoolSpec) -> None:
-    """Registers the pool's resources and publishes `SitePoolOutputs`; `region` is the cluster's home."""
+async def build(world: World, region: str, spec: PoolSpec) -> SitePoolOutputs:
+    """Registers the pool's resources and gives what it publishes; `region` is the cluster's home."""
     here, cluster, owner, providers = await given(world, region, spec)
     spec, authority = await mounting(world, spec, cluster["authority"])
     pool = SitePool(
@@ -28,17 +28,15 @@ async def build(world: World, region: str, spec: PoolSpec) -> None:
         },
         ResourceOptions(providers=providers),
     )
-    publish(
-        {
-            "site": spec.place,
-            "region": region,
-            "cluster": spec.cluster,
-            "kubernetes": spec.kubernetes,
-            "kind": spec.kind,
-            "hosts": list(spec.hosts),
-            "bucket": pool.bucket,
-            "prefix": spec.prefix,
-            "own_prefixes": pool.own_prefixes,
-            "verify_key": pool.verify_key,
-        }
-    )
+    return {
+        "site": spec.place,
+        "region": region,
+        "cluster": spec.cluster,
+        "kubernetes": spec.kubernetes,
+        "kind": spec.kind,
+        "hosts": list(spec.hosts),
+        "bucket": pool.bucket,
+        "prefix": spec.prefix,
+        "own_prefixes": pool.own_prefixes,
+        "verify_key": pool.verify_key,
+    }

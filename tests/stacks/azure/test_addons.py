@@ -77,7 +77,7 @@ def run(fleet: World, cluster: str) -> Clouds:
 
     @pulumi.runtime.test
     def program() -> Any:
-        return pulumi.Output.from_input(addons._program(fleet, spec))
+        return pulumi.Output.from_input(addons.build(fleet, spec))
 
     program()
     outputs._reference.cache_clear()
