@@ -49,6 +49,16 @@ ENGINE_TOOLS = (
     ),
 )
 
+# Pulumi's other languages: for SDKs of the package, and programs of users' own. An official Pulumi brings them.
+LANGUAGE_TOOLS = tuple(
+    Tool(f"pulumi-language-{name}", module, package, "-s -w")
+    for name, module, package in (
+        ("nodejs", "pulumi-languages", "github.com/pulumi/pulumi/sdk/nodejs/cmd/pulumi-language-nodejs/v3"),
+        ("go", "pulumi-languages", "github.com/pulumi/pulumi/sdk/go/pulumi-language-go/v3"),
+        ("yaml", "pulumi-language-yaml", "github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml"),
+    )
+)
+
 KUBERNETES = "1.36.2"
 # Versions before it that local machines can run, too, and the folders of their modules. Built when first asked for.
 OLDER = {"1.35.8": "kubernetes-1.35"}
@@ -222,6 +232,14 @@ def set_up_add_ons(root: Path, cache: Path, logs: Path, progress: Progress) -> N
     folder = root / ".landbridge/add-ons"
     folder.mkdir(parents=True, exist_ok=True)
     for file in build(NODE_TOOLS, "add-ons", root / "tools", cache, logs, progress).iterdir():
+        link(folder / file.name, file)
+
+
+def set_up_languages(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
+    """Links Pulumi's hosts of other languages than Python into .landbridge/languages. Raises SetupError."""
+    folder = root / ".landbridge/languages"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in build(LANGUAGE_TOOLS, "languages", root / "tools", cache, logs, progress).iterdir():
         link(folder / file.name, file)
 
 
