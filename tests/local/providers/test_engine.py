@@ -49,7 +49,7 @@ class Project:
     def program(self, body: str) -> None:
         (self.folder / "__main__.py").write_text(HEAD + body)
 
-    def pulumi(self, *arguments: str, code: int | None = 0, before: Sequence[str] = ()) -> str:
+    def pulumi(self, *arguments: str, code: int | None = 0, before: Sequence[str] = (), seconds: float = 200) -> str:
         path = os.pathsep.join([str(ROOT / ".landbridge/bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
         settings = {
             "PATH": path,
@@ -63,7 +63,7 @@ class Project:
         command = ["env", "-C", str(self.folder), *(f"{key}={value}" for key, value in settings.items()), *before]
         full = [clouds.COMMAND, "local", "exec", "--", *command, "pulumi", "--non-interactive", *arguments]
         done = subprocess.run(
-            full, capture_output=True, text=True, env=self.cloud._environment(), timeout=200, check=False
+            full, capture_output=True, text=True, env=self.cloud._environment(), timeout=seconds, check=False
         )
         assert code is None or done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
