@@ -1,5 +1,6 @@
 """A whole cluster that measures itself, with somebody in it who hears every alarm."""
 
+import ctypes
 import json
 import subprocess
 from collections.abc import Iterator
@@ -26,6 +27,11 @@ monitoring:
   logs: {}
   metrics_api: true
 """
+TIME_ERROR = 5
+# What is on in quiet: that one receiver has no key, and that nobody sets the clock where nobody does. adjtimex(2).
+QUIET = {"NotificationsFail"} | (
+    {"ClockNotInSync"} if ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(512)) == TIME_ERROR else set()
+)
 # Machines of each kind.
 API, ETCD = 2, 3
 HOST, HOOK, PORT = "host-2.lab", "hook", 8099

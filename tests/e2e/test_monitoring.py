@@ -13,7 +13,7 @@ from local.workers.images import RUN_LABEL
 from tests.components.pools.joining_client import eventually
 from tests.support import quiet_day
 
-from .monitored import HOST, ails, alarms, answering, asked, expected, heard, names, nodes
+from .monitored import HOST, QUIET, ails, alarms, answering, asked, expected, heard, names, nodes
 from .queued import QUEUED, Queued
 from .standing import kubectl
 
@@ -45,7 +45,7 @@ def test_what_a_pod_has_printed_is_found_when_it_is_gone(measured: Queued) -> No
 
 def test_in_quiet_no_alarm_is_on_but_that_of_who_can_t_be_told(measured: Queued) -> None:
     eventually(lambda: "Watchdog" in names(measured, "firing"), 180)
-    assert alarms(measured) <= {"NotificationsFail"}
+    assert alarms(measured) <= QUIET
 
 
 @pytest.mark.matrix  # promtool needs minutes for that day
@@ -53,7 +53,7 @@ def test_a_day_of_such_quiet_has_no_alarm_either(measured: Queued, tmp_path: Pat
     before = quiet_day.read(asked(measured, quiet_day.query(BACK_SECONDS)))
     after, now = quiet_day.read(asked(measured, quiet_day.query())), time.time()
     assert len(after) > 1000
-    assert quiet_day.fired(tmp_path, now, BACK_SECONDS, after, before) <= {"NotificationsFail"}
+    assert quiet_day.fired(tmp_path, now, BACK_SECONDS, after, before) <= QUIET
 
 
 def test_the_two_alertmanagers_know_each_other_and_tell_once(measured: Queued) -> None:
@@ -120,7 +120,7 @@ def test_what_is_wrong_with_a_host_s_gpu_reaches_people_and_its_end_too(measured
 def test_while_one_of_the_two_is_away_the_other_sees(measured: Queued) -> None:
     measured.kubectl("-n", SPACE, "delete", "pod", REPLICAS[0], "--grace-period=0", "--force")
     assert asked(measured, "count(up == 1)", REPLICAS[1])
-    assert alarms(measured) <= {"NotificationsFail"}
+    assert alarms(measured) <= QUIET
     eventually(lambda: answering(measured, REPLICAS[0]) == expected(measured), 300)
 
 
