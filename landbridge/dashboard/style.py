@@ -47,7 +47,7 @@ tbody tr:last-child>*{{border-bottom:0}} tbody th{{padding-top:6px}}
 .tiles{{display:flex;flex-wrap:wrap;gap:10px;margin:0 0 16px}}
 .tile{{background:#fff;border:1px solid {LINE};border-radius:10px;padding:10px 14px;flex:1 1 auto;white-space:nowrap}}
 .tile b{{display:block;font-size:26px;line-height:1.2;color:{INK};font-variant-numeric:tabular-nums}}
-.tile span{{color:{KEY};font-size:12px}} .tile.bad b{{color:{BAD}}}
+.tile span{{color:{KEY};font-size:12px}} .tile.bad{{border-left:5px solid {BAD}}} .tile.bad b{{color:{BAD}}}
 .blind{{border-left:5px solid {WARN};color:#6b4a13}} .blind p{{margin:2px 0}}
 .map{{display:flex;flex-wrap:wrap;gap:8px 10px}} .map a{{text-decoration:none;display:block}}
 .map svg{{display:block}} .map small,.big small{{display:block;font-size:10px;line-height:1.3;color:{KEY}}}

@@ -8,8 +8,8 @@ from landbridge.sheet import Sheet
 from .labels import Card, Part, Row
 
 PAD, INSET, LINE, HEAD, PART_HEAD, SPACE, BAR = 16.0, 10.0, 18.0, 34.0, 22.0, 10.0, 14.0
-# Of a name, as wide as its letters are in the mean.
-LETTER = 9.2
+# Of a name, as wide as a letter is in the widest of usual fonts, in the mean.
+LETTER = 10.8
 # Kind → fill, border.
 COLOURS = {
     "region": ("#eef5fc", "#4a86c5"),

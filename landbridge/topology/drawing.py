@@ -47,7 +47,7 @@ class Strand(NamedTuple):
     """A line of a link: its name, and its look and title where nobody asked how it is."""
 
     name: str
-    usual: Mapping[str, str]
+    usual: dict[str, str]
     title: str
     curve: Curve
 
@@ -72,8 +72,8 @@ def svg(
     """Links lie below what they join, so that no line crosses words. `live` has their states by their names."""
     margin, between = frame.margin, frame.between
     looks, step = LEGENDS[live is not None]
-    cards = max(len(regions), len(sites)) * (frame.width + frame.gap) - frame.gap
-    across = max(cards, len(looks) * step) + 2 * margin
+    most = max(len(regions), len(sites))
+    across = max(most * (frame.width + frame.gap) - frame.gap, len(looks) * step) + 2 * margin
     above = _row(regions, margin + frame.title, across, frame, bottom=True)
     tallest = max(box.bottom for box in above.values())
     below = _row(sites, tallest + between, across, frame)
@@ -82,13 +82,10 @@ def svg(
     if frame.title:
         sheet.text(margin, margin + 22, fleet, "title")
         sheet.text(margin, margin + 44, note, "note")
-    for link in _of_regions(above, peerings, crossings, frame):
-        _link(sheet, link, live)
-    for link in _of_sites(above, below, tunnels):
-        _link(sheet, link, live)
-    for cards, boxes in ((regions, above), (sites, below)):
-        for card in cards:
-            draw(sheet, card, boxes[card.name])
+    links = [*_of_regions(above, peerings, crossings, frame), *_of_sites(above, below, tunnels)]
+    _lines(sheet, links, live)
+    for card, box in zip((*regions, *sites), (*above.values(), *below.values()), strict=True):
+        draw(sheet, card, box)
     _legend(sheet, margin, height - margin, live)
     return sheet.written()
 
@@ -139,17 +136,20 @@ def _of_sites(above: Boxes, below: Boxes, tunnels: Sequence[Tunnel]) -> Iterator
             yield [Strand(one.name, TUNNEL, title, curve) for one, curve in zip(mine, curves, strict=True)], NEAR
 
 
-def _link(sheet: Sheet, link: Link, live: Mapping[str, str] | None) -> None:
-    strands, way = link
-    for one in strands:
-        if live is None:
+def _lines(sheet: Sheet, links: Sequence[Link], live: Mapping[str, str] | None) -> None:
+    """What is wrong lies above what is not, and signs above all lines."""
+    strands = [strand for link in links for strand in link[0]]
+    if live is None:
+        for one in strands:
             sheet.path(one.curve.path, one.usual, one.title)
-        else:
-            state = live.get(one.name, UNKNOWN)
-            whose = one.title if one.usual is PEERING else one.name
-            sheet.path(one.curve.path, LIVE[state], f"{whose}, {state}")
-    if live is not None and strands:
-        _sign(sheet, strands, way, [live.get(one.name, UNKNOWN) for one in strands])
+        return
+    for state in (UNKNOWN, UP, PART, DOWN):
+        for one in strands:
+            if live.get(one.name, UNKNOWN) == state:
+                whose = one.title if one.usual is PEERING else one.name
+                sheet.path(one.curve.path, LIVE[state], f"{whose}, {state}")
+    for mine, way in links:
+        _sign(sheet, mine, way, [live.get(one.name, UNKNOWN) for one in mine])
 
 
 def _sign(sheet: Sheet, strands: Sequence[Strand], way: float, states: Sequence[str]) -> None:

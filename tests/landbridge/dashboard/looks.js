@@ -1,6 +1,6 @@
 // What a page looks like, told to tests. Lengths are in pixels.
 ({
-  // Each word or line of words that is drawn: what it says, its box, and what it stands in.
+  // Each line of each text that is drawn: what the text says, the line's box, and what it stands in.
   words() {
     const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -8,8 +8,12 @@
       if (!node.data.trim() || inside.closest("title,style")) continue;
       const range = document.createRange();
       range.selectNodeContents(node);
-      for (const box of range.getClientRects())
-        if (box.width && box.height) found.push({said: node.data.trim(), box, inside});
+      // What is cut with an ellipsis ends there.
+      const end = getComputedStyle(inside).textOverflow === "ellipsis" ? inside.getBoundingClientRect().right : Infinity;
+      for (const {left, top, right, height} of range.getClientRects()) {
+        const box = new DOMRect(left, top, Math.min(right, end) - left, height);
+        if (box.width > 0 && height) found.push({said: node.data.trim(), box, inside, node});
+      }
     }
     return found;
   },
@@ -18,7 +22,7 @@
     return this.words().map(one => one.said);
   },
 
-  // Pairs of which one lies over the other by more than what lines of one text share.
+  // Pairs of which one lies over the other, by more than a line and the next one share.
   overlaps() {
     const all = this.words().sort((one, other) => one.box.top - other.box.top), found = [];
     all.forEach((one, number) => {
@@ -26,7 +30,7 @@
         if (other.box.top > one.box.bottom) break;
         const across = Math.min(one.box.right, other.box.right) - Math.max(one.box.left, other.box.left);
         const down = Math.min(one.box.bottom, other.box.bottom) - other.box.top;
-        if (across > 1 && down > 3) found.push(`${one.said} | ${other.said}`);
+        if (one.node !== other.node && across > 1 && down > 3) found.push(`${one.said} | ${other.said}`);
       }
     });
     return found;

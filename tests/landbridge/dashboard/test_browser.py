@@ -18,14 +18,24 @@ from tests.support import browser
 from tests.support.browser import Box, Tab
 from tests.support.golden import ACCEPT
 
-from .played import LARGE, SMALL, large, seen, small
+from .played import LARGE, SMALL, Played, large, node, pod, seen, small
 
 pytestmark = [pytest.mark.matrix, browser.needed]
 ROOT = Path(__file__).parents[3]
 LOOKS = (Path(__file__).parent / "looks.js").read_text()
 AT = datetime(2026, 1, 1, 3, 12, tzinfo=UTC)
 WIDTH, HEIGHT, TABLET, TELEPHONE = 1280, 800, 820, 400
-PAGES = {"front": "/", "run": "/runs/team-vision/train-9", "machine": "/nodes/host-5", "small": "small/"}
+# By cluster: names as long as people give them are a third one's.
+LONG = "machine-room-number-two-a"
+PAGES = {
+    "front": ("large", ""),
+    "run": ("large", "runs/team-vision/train-9"),
+    "machine": ("large", "nodes/host-5"),
+    "small": ("small", ""),
+    "long": ("long", ""),
+    "long run": ("long", f"runs/team-vision/{LONG}"),
+    "long machine": ("long", f"nodes/{LONG}-host-1"),
+}
 # Of the guide: the page, and the last thing that is on the picture.
 PICTURES = {
     "dashboard": ("front", "section:nth-of-type(2)"),
@@ -55,20 +65,27 @@ class Site(NamedTuple):
         return self.tab.run(f"(...given) => ({LOOKS}).{what}(...given)", *given)
 
 
+def long(folder: Path) -> tuple[Played, Path]:
+    file = folder / "long.yaml"
+    file.write_text(SMALL.read_text().replace("room", LONG))
+    host = f"{LONG}-host-1"
+    names = {"run": LONG, "person": LONG}
+    return Played(nodes=[node(host, LONG, f"{LONG}-gpu")], pods=[pod(f"{LONG}-0", host, **names)]), file
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder, servers = tmp_path_factory.mktemp("browser"), []
-    for kube, file in ((large(), LARGE), (small(), SMALL)):
+    folder, servers = tmp_path_factory.mktemp("browser"), dict[str, Server]()
+    for name, (kube, file) in {"large": (large(), LARGE), "small": (small(), SMALL), "long": long(folder)}.items():
         now = seen(kube, folder, file)._replace(taken=AT)
-        servers.append(Server(listening(0), Newest(lambda now=now: now)))
+        servers[name] = Server(listening(0), Newest(lambda now=now: now))
         os.environ.pop(SOCKET)
-        threading.Thread(target=servers[-1].serve_forever, args=(0.05,)).start()
-    urls = {name: (servers[name == "small"].url + path.removeprefix("small")[1:]) for name, path in PAGES.items()}
+        threading.Thread(target=servers[name].serve_forever, args=(0.05,)).start()
     try:
         with browser.running(folder) as led:
-            yield Site(led.tab(WIDTH, HEIGHT), urls)
+            yield Site(led.tab(WIDTH, HEIGHT), {page: servers[name].url + path for page, (name, path) in PAGES.items()})
     finally:
-        for server in servers:
+        for server in servers.values():
             server.shutdown()
             server.server_close()
 
