@@ -4,7 +4,7 @@ from pathlib import Path
 
 from . import etcd, machine_metrics
 from .machines import ClusterSpec, Machine
-from .units import UNITS, script, scripts, service, settings
+from .units import UNITS, scripts, settings
 
 SERVICE = "landbridge-etcd-metrics.service"
 ROOT = Path(__file__).parents[2]
@@ -25,16 +25,10 @@ def files(spec: ClusterSpec, machine: Machine) -> dict[str, str]:
         },
         **{machine_metrics.path(one.name): machine_metrics.url(one) for one in spec.etcd},
     }
-    unit = service(
-        "Passes on what etcd and its machines tell of themselves",
-        script("etcd_metrics"),
-        kind="exec",
-        after="kube-apiserver.service",
-        **machine_metrics.MODEST,
-    )
+    what, after = "Passes on what etcd and its machines tell of themselves", "kube-apiserver.service"
     return {
         **scripts("etcd_metrics", *machine_metrics.SCRIPTS),
         **scripts("kube_http", folder=ROOT),
         **settings("etcd-metrics", {"passed": passed, "own": machine_metrics.path(machine.name)}),
-        f"{UNITS}/{SERVICE}": unit,
+        f"{UNITS}/{SERVICE}": machine_metrics.modest(what, "etcd_metrics", after),
     }

@@ -6,8 +6,6 @@ from .units import UNITS, script, scripts, service
 SERVICE = "landbridge-machine-metrics.service"
 # Of etcd machines, for API machines alone.
 PORT = 10262
-# What is asked must not cost what the machine is for.
-MODEST = {"OOMScoreAdjust": "500", "Nice": "5"}
 SCRIPTS = ("machine", "machine_metrics", "tls_server")
 
 
@@ -23,6 +21,10 @@ def url(machine: Machine) -> str:
 
 def files() -> dict[str, str]:
     """Of an etcd machine. Path → content."""
-    start = script("machine_metrics")
-    unit = service("Tells what this machine measures of itself", start, kind="exec", **MODEST)
+    unit = modest("Tells what this machine measures of itself", "machine_metrics")
     return {**scripts(*SCRIPTS), f"{UNITS}/{SERVICE}": unit}
+
+
+def modest(what: str, program: str, after: str = "network-online.target") -> str:
+    """A unit of which what is asked must not cost what the machine is for."""
+    return service(what, script(program), kind="exec", after=after, OOMScoreAdjust="500", Nice="5")

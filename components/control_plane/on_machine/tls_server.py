@@ -50,7 +50,8 @@ class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, port: int, handler: type[Handler], shown: str, friends: str = "") -> None:
-        self.shown, self.friends, self.read = shown, friends, ()
+        self.shown, self.friends = shown, friends
+        self.read: tuple[tuple[Path, int], ...] = ()
         super().__init__(("", port), handler)
 
     def get_request(self) -> tuple[socket.socket, Any]:
