@@ -16,6 +16,7 @@ SERVICES = (
     "rolesanywhere",
     "s3",
     "secretsmanager",
+    "servicequotas",
     "ssm",
     "sts",
 )

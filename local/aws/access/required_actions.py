@@ -166,7 +166,7 @@ def _backend(service: str, response: Any) -> Any:
     return backends[response.current_account][response.region]
 
 
-PREFIXES = {"elbv2": "elasticloadbalancing", "efs": "elasticfilesystem"}
+PREFIXES = {"elbv2": "elasticloadbalancing", "efs": "elasticfilesystem", "service-quotas": "servicequotas"}
 OPENS = ("GetSecretValue",)
 THINGS: dict[tuple[str, str], Things] = {
     ("ec2", "AttachVolume"): _machine_or("volume", "Volume"),

@@ -33,7 +33,7 @@ def install() -> None:
     def run_instances(
         self: Any, original: Any, image_id: str, count: int, user_data: Any, names: list[str], **given: Any
     ) -> Any:
-        data = _data(self, given.get("launch_template"))
+        data = template_data(self, given.get("launch_template"))
         own_profile = given.get("iam_instance_profile_name"), given.get("iam_instance_profile_arn")
         profile = {} if any(own_profile) else _profile(self, data)
         mappings = given.pop("block_device_mappings", None) or data.get("BlockDeviceMappings") or []
@@ -80,7 +80,7 @@ def install() -> None:
 TAGGED = ("volume", "network-interface")
 
 
-def _data(backend: Any, named: Any) -> dict[str, Any]:
+def template_data(backend: Any, named: Any) -> dict[str, Any]:
     if not named:
         return {}
     if "LaunchTemplateId" in named:

@@ -154,6 +154,7 @@ QUOTAS = (
         EFSBackend,
     ),
 )
+DEFAULTS = {quota.what: quota.most for quota in QUOTAS}
 _granted: dict[str, int] = {}
 
 
@@ -165,13 +166,17 @@ def install() -> None:
 
 def listing() -> dict[str, int]:
     """Every quota by what it limits, as it holds now."""
-    return {quota.what: quota.most for quota in QUOTAS} | _granted
+    return DEFAULTS | _granted
+
+
+def granted(what: str) -> int:
+    return _granted.get(what, DEFAULTS[what])
 
 
 def put(body: bytes) -> dict[str, int]:
     """Replaces what was granted; the quotas then. Raises TypeError or ValueError for anything but {what: number}."""
     wanted = {str(what): int(most) for what, most in dict(json.loads(body)).items()}
-    if unknown := set(wanted) - {quota.what for quota in QUOTAS}:
+    if unknown := set(wanted) - DEFAULTS.keys():
         raise ValueError(f"no quota on {', '.join(sorted(unknown))}")
     _granted.clear()
     _granted.update(wanted)
@@ -183,7 +188,7 @@ def _enforce(quota: Quota) -> None:
 
     @override(quota.backend, quota.call)
     def limited(self: Any, original: Any, *args: Any, **given: Any) -> Any:
-        most = _granted.get(quota.what, quota.most)
+        most = granted(quota.what)
         if quota.there(self, dict(signature.bind_partial(self, *args, **given).arguments)) >= most:
             raise ERRORS[quota.backend](quota.code, f"The maximum number of {quota.what} has been reached ({most}).")
         return original(*args, **given)
