@@ -62,6 +62,23 @@ def places(cloud: Cloud, pool: Pool) -> list[Place]:
     return [("cores",), *([(FAMILIES_KEY, size.family)] if size else [])]
 
 
+def grown(cloud: Cloud, pools: Mapping[str, Pool]) -> dict[Place, dict[str, int]]:
+    """vCPUs by quotas and pools of one region, once all of them are as large as they may grow. Those of a type that is
+    not known here are in none.
+    """
+    used: dict[Place, dict[str, int]] = defaultdict(dict)
+    for name, pool in pools.items():
+        if size := shapes.shape(pool.instance_type or ""):
+            for place in places(cloud, pool):
+                used[place][name] = pool.max * size.cpus
+    return used
+
+
+def cloud_name(cloud: Cloud, place: Place) -> str:
+    """What the cloud calls a quota: AWS by its code, Azure as `az vm list-usage` does."""
+    return QUOTAS[place[0]].code if cloud == "aws" else AZURE_QUOTAS.get(place[-1], place[-1])
+
+
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, region in fleet.regions.items():
@@ -92,29 +109,17 @@ def _keys(name: str, region: Region) -> Iterator[Wrong]:
 
 
 def _of_region(region: str, cloud: Cloud, pools: dict[str, Pool], granted: dict[Place, int]) -> Iterator[Wrong]:
-    used: dict[Place, dict[str, int]] = defaultdict(dict)
     for name, pool in pools.items():
         counted = [place for place in places(cloud, pool) if place in granted]
-        if not counted or not pool.instance_type:
-            continue
-        size = shapes.shape(pool.instance_type)
-        if size is None:
+        if counted and pool.instance_type and shapes.shape(pool.instance_type) is None:
             what = f"pool {name}: how many vCPUs a {pool.instance_type} has is not known here, and {region} has quotas"
             quota = counted[0][-1]
             remedy = f"Choose a type that {shapes.TABLES[cloud]} knows, or take {quota} out of the quotas of {region}"
             yield ("pools", name, "instance_type"), what, remedy
-            continue
-        for place in counted:
-            used[place][name] = pool.max * size.cpus
-    for place, grown in used.items():
-        if (total := sum(grown.values())) > granted[place]:
-            of, quota = ", ".join(f"{name} to {cpus}" for name, cpus in grown.items()), place[-1]
+    for place, used in grown(cloud, pools).items():
+        if place in granted and (total := sum(used.values())) > granted[place]:
+            of, quota = ", ".join(f"{name} to {cpus}" for name, cpus in used.items()), place[-1]
             what = f"pools of {region} may grow to {total} vCPUs ({of}), and its quota {quota} is {granted[place]}"
-            remedy = f"Lower their max, or ask {_whom(cloud, quota)} and write here what it granted"
+            asked = f"{'AWS' if cloud == 'aws' else 'Azure'} for more of {cloud_name(cloud, place)}"
+            remedy = f"Lower their max, or ask {asked} and write here what it granted"
             yield ("regions", region, "quotas", *place), what, remedy
-
-
-def _whom(cloud: Cloud, quota: str) -> str:
-    if cloud == "aws":
-        return f"AWS for more of {QUOTAS[quota].code}"
-    return f"Azure for more of {AZURE_QUOTAS.get(quota, quota)}"
