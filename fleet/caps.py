@@ -73,8 +73,7 @@ def _dollars(fleet: Fleet, holder: Holder, cap: float) -> Iterator[Wrong]:
             what = (
                 f"{holder.name} has a {DOLLARS}, and what a {pool.instance_type} of pool {name} costs is not known here"
             )
-            remedy = f"Say it: regions.{pool.region}.prices: {{{pool.instance_type}: US DOLLARS AN HOUR}}"
-            yield (*holder.entry, DOLLARS), what, remedy
+            yield (*holder.entry, DOLLARS), what, prices.unknown(pool.region or "", pool.instance_type)
             continue
         always += pool.min * costs
         if pool.max * costs > cap:

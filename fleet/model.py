@@ -6,12 +6,13 @@ Shape and ranges are checked here; what needs two entries to decide (a pool nami
 from collections.abc import Callable
 from typing import Annotated, Literal, get_args
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from .address.blocks import address_to_int, parse
 from .fields import MAIL, Model, Name
 from .hours import days, time_zone
 from .monitoring_model import Monitoring
+from .price_book import Book
 from .yaml_subset import NAME
 
 RegionName = Annotated[str, Field(pattern=f"^{NAME}$", description="the cloud's own name of the region")]
@@ -352,3 +353,16 @@ class Fleet(Model):
     pools: dict[Name, Pool] = Field(default_factory=dict)
     teams: dict[Name, Team] = Field(min_length=1, description="at least one: pools and people belong to teams")
     people: dict[Name, Person] = Field(default_factory=dict)
+    # Of the file beside it, where the loader found one.
+    _price_book: Book = PrivateAttr(default_factory=dict)
+
+    @property
+    def price_book(self) -> Book:
+        """What fleet.prices.yaml says (see `fleet.price_book`)."""
+        return self._price_book
+
+    def with_prices(self, book: Book) -> "Fleet":
+        """The same fleet with this price book."""
+        made = self.model_copy()
+        made._price_book = book
+        return made

@@ -1,26 +1,57 @@
-"""What a machine costs: US dollars an hour on demand, Linux, before any discount.
+"""What a machine costs: US dollars an hour, Linux, before any discount.
 
-Clouds' lists are in `fleet.aws.prices` and `fleet.azure.prices`, for one region each. Other regions differ, and
-accounts have discounts: regions.REGION.prices in the fleet file goes before both.
+A price is the fleet file's own (regions.REGION.prices: accounts have discounts), or the newer one of the fleet's price
+book (`fleet.price_book`) and the lists that come with Landbridge, `fleet.aws.prices` and `fleet.azure.prices`. These
+are of one region each: elsewhere a price would be a guess, and a cap that is kept by guessing is none.
 """
 
+import datetime
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from .aws import prices as aws_prices
 from .azure import prices as azure_prices
 from .model import Fleet
+from .price_book import Kind
 
 Wrong = tuple[tuple[str | int, ...], str, str]
-# Where each cloud's table holds: elsewhere a price would be a guess, and a cap that is kept by guessing is none.
-LISTS = {cloud.REGION: cloud.price for cloud in (aws_prices, azure_prices)}
+LISTS = {cloud.REGION: cloud for cloud in (aws_prices, azure_prices)}
+OWN = "the fleet file"
+# Lists change: what is older than this is told as old wherever it is shown.
+OLD_DAYS = 90
+
+
+class Price(NamedTuple):
+    """US dollars an hour, as `source` said on `date`; the fleet file's own have no date."""
+
+    usd: float
+    source: str
+    date: datetime.date | None = None
+
+    def days_old(self, today: datetime.date) -> int:
+        return max(0, (today - self.date).days) if self.date else 0
+
+
+def listed(fleet: Fleet, region: str, instance_type: str, kind: Kind = "on_demand") -> Price | None:
+    """None where nobody has said it. Spot prices stand in the fleet's price book alone."""
+    if kind == "on_demand" and (configured := fleet.regions[region].prices.get(instance_type)):
+        return Price(configured, OWN)
+    return max(_in_lists(fleet, region, instance_type, kind), key=lambda one: str(one.date), default=None)
+
+
+def _in_lists(fleet: Fleet, region: str, instance_type: str, kind: Kind) -> Iterator[Price]:
+    book = fleet.price_book.get(region)
+    if (held := book and getattr(book, kind)) and (usd := held.usd_per_hour.get(instance_type)):
+        yield Price(usd, held.source, held.date)
+    shipped = LISTS.get(region)
+    if kind == "on_demand" and shipped and (usd := shipped.price(instance_type)):
+        yield Price(usd, shipped.SOURCE, shipped.DATE)
 
 
 def price(fleet: Fleet, region: str, instance_type: str) -> float | None:
-    """US dollars for an hour; None where nobody has said it."""
-    if configured := fleet.regions[region].prices.get(instance_type):
-        return configured
-    listed = LISTS.get(region)
-    return listed(instance_type) if listed else None
+    """US dollars for an hour on demand; None where nobody has said it."""
+    found = listed(fleet, region, instance_type)
+    return found.usd if found else None
 
 
 def machine(fleet: Fleet, pool: str) -> float | None:
@@ -50,8 +81,16 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
         entry, costs = ("pools", name, "max_price_per_hour"), price(fleet, where, kind)
         if costs is None:
             what = f"pool {name} has a max_price_per_hour, and what a {kind} costs in {where} is not known here"
-            yield entry, what, f"Say it: regions.{where}.prices: {{{kind}: US DOLLARS AN HOUR}}"
+            yield entry, what, unknown(where, kind)
         elif costs > cap:
             what = f"pool {name} may pay {cap:g} dollars an hour, and a {kind} costs {costs:.6g} in {where}"
             remedy = f"Raise it, choose another type, or say what you pay: regions.{where}.prices: {{{kind}: …}}"
             yield entry, what, remedy
+
+
+def unknown(region: str, instance_type: str) -> str:
+    """What to do where a price must be known and is not."""
+    return (
+        f"Fetch it with `landbridge prices refresh`, or say it: regions.{region}.prices: "
+        f"{{{instance_type}: US DOLLARS AN HOUR}}"
+    )

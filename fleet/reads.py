@@ -21,6 +21,8 @@ PLAN = "plan"
 Read = tuple[str, ...]  # (how, *path)
 Note = Callable[[Read, str], None]
 ABSENT = "absent"
+# What stands in files beside the fleet file: each is a file that a program has read.
+BESIDE = "__pydantic_private__"
 # Of an entry, what only its class has: methods, and what pydantic needs to make one.
 _own = object.__getattribute__
 
@@ -80,7 +82,7 @@ class _Watcher:
                 if not isinstance(value, Model | Watched):
                     self.hear(VALUE, paths, name)
                 return value
-            if name == "__dict__" or name.startswith(("model_", "__pydantic_")):
+            if name == "__dict__" or (name.startswith(("model_", "__pydantic_")) and name != BESIDE):
                 self.hear(VALUE, paths)
         return _own(entry, name)
 

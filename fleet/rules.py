@@ -47,9 +47,9 @@ BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs", team_storage
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
-def violations(fleet: Fleet) -> list[Violation]:
-    """Every rule over the whole fleet."""
-    return [violation for rule in RULES for violation in rule(fleet)]
+def violations(fleet: Fleet, *, priced: bool = True) -> list[Violation]:
+    """Every rule over the whole fleet; without those that go by prices, unless it is `priced`."""
+    return [violation for rule in RULES if priced or rule is not _prices for violation in rule(fleet)]
 
 
 def _all_cidrs(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -326,8 +326,12 @@ def _machines(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for part in (gpus, room) for found in part.wrong(fleet))
 
 
-def _purse(fleet: Fleet) -> Iterator[Violation]:
-    yield from (Violation(*found) for part in (quotas, prices, caps) for found in part.wrong(fleet))
+def _quotas(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in quotas.wrong(fleet))
+
+
+def _prices(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for part in (prices, caps) for found in part.wrong(fleet))
 
 
 def _storage(fleet: Fleet) -> Iterator[Violation]:
@@ -351,7 +355,8 @@ RULES: tuple[Rule, ...] = (
     _pool_machines,
     _pools_of_clusters,
     _machines,
-    _purse,
+    _quotas,
+    _prices,
     _storage,
     _hosts_addresses,
     _gateways_public,

@@ -3,10 +3,13 @@
 AWS's list of 20 July 2026 for us-east-1, as aws/karpenter-provider-aws carries it (zz_generated.pricing_aws.go).
 """
 
+import datetime
+
 from . import sizes
 
 # Where the table holds. A price of somewhere else would be a guess, and a cap that is kept by guessing is none.
 REGION = "us-east-1"
+DATE, SOURCE = datetime.date(2026, 7, 20), "AWS's list, as it comes with Landbridge"
 # Families of which every size costs the same for each vCPU.
 A_CPU = {
     "c6a": 0.03825,

@@ -4,10 +4,13 @@ Azure's retail prices of 18 June 2026 for eastus, as Azure/karpenter-provider-az
 (zz_generated.pricing.go). It has two prices of some AMD sizes, and none of H200 there: those are not here.
 """
 
+import datetime
+
 from . import sizes
 
 # Where the table holds (see `fleet.prices`).
 REGION = "eastus"
+DATE, SOURCE = datetime.date(2026, 6, 18), "Azure's list, as it comes with Landbridge"
 # Series of which every size costs the same for each vCPU; the list rounds to a tenth of a cent.
 A_CPU = {
     "Bs_v2": 0.0416,

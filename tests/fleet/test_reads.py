@@ -52,6 +52,7 @@ WAYS: dict[str, tuple[Callable[[Fleet], Any], set[Read]]] = {
     ),
     "an entry that is not there": (lambda fleet: fleet.pools.get("none"), {("has", "pools", "none")}),
     "whether one is there": (lambda fleet: "cpu" in fleet.pools, {("has", "pools", "cpu")}),
+    "what another file says, which counts by itself": (lambda fleet: fleet.price_book.get("us-west-2"), set()),
     "names": (lambda fleet: list(fleet.teams), {("names", "teams")}),
     "how many": (lambda fleet: len(fleet.teams), {("names", "teams")}),
     "whether any": (lambda fleet: bool(fleet.teams), {("names", "teams")}),
