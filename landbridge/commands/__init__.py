@@ -36,6 +36,7 @@ COMMANDS = {
     "why": ("why", "why"),
     "alarms": ("alarms", "alarms"),
     "usage": ("usage", "usage"),
+    "prices": ("prices", "prices"),
     "grafana": ("grafana", "grafana"),
     "dashboard": ("dashboard", "dashboard"),
     "autoscaler": ("autoscaler", "autoscaler"),
