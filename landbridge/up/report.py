@@ -8,6 +8,7 @@ from typing import Any
 from landbridge import render
 from landbridge.errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
 from landbridge.output import Output
+from landbridge.prices import age, cost
 from stacks.catalogue import unserved
 
 from .progress import Screen
@@ -37,10 +38,18 @@ class Report:
         console.print(render.radius(self.run.blast))
         render.losses(self.run.blast, console)
 
+    def price(self) -> None:
+        """What the fleet's machines cost. Machines read it from the document."""
+        if self.command == "destroy" or self.out.as_json:
+            return
+        for line in cost.lines(cost.of_fleet(self.run.world.fleet), age.today()):
+            self.out.console.print(line, soft_wrap=True)
+
     @contextmanager
     def confirming(self) -> Iterator[None]:
         """Shows what was previewed, for the body to ask about; with a refusal machines get it, too."""
         self.plan()
+        self.price()
         try:
             yield
         except ConsentError as refusal:
@@ -54,8 +63,10 @@ class Report:
             self.out.document(self.document(code))
             return code
         reports, console = self.run.reports.values(), self.out.console
-        if self.command == "preview" and self.run.pending:
-            self.plan()
+        if self.command == "preview":
+            if self.run.pending:
+                self.plan()
+            self.price()
         console.print()
         console.print(render.summary(reports))
         if self.command == "up":
@@ -93,9 +104,11 @@ class Report:
         return "Previewed" if self.command == "preview" else "Done"
 
     def document(self, code: int) -> dict[str, Any]:
+        fleet = self.run.world.fleet
+        priced = {} if self.command == "destroy" else {"cost": cost.of_fleet(fleet).as_json(age.today())}
         return {
             "command": self.command,
-            "fleet": self.run.world.fleet.fleet,
+            "fleet": fleet.fleet,
             "fleet_file": str(self.run.world.path),
             "world": self.run.place.world,
             "exit_code": code,
@@ -103,5 +116,6 @@ class Report:
             "notes": self.run.notes,
             "blast_radius": self.run.blast.as_json(),
             "refusals": self.run.refusals,
+            **priced,
             "stacks": render.as_json(self.run.reports.values(), self.run.place),
         }
