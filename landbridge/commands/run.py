@@ -18,6 +18,7 @@ from landbridge.experiments import anywhere, checkpoint_signal, follow, launchin
 from landbridge.experiments.launching import Prepared
 from landbridge.experiments.offer import Offer
 from landbridge.output import Output
+from landbridge.prices import age
 
 from . import options
 from .options import json_option
@@ -196,6 +197,9 @@ def show_offer(found: anywhere.Found, out: Output) -> None:
         buys = f"≤ {one.buys}" if one.buys else ""
         table.add_row(Text(one.place, style="bold"), one.pool, str(one.free), str(one.of), buys, cost, mark)
     out.progress.print(table)
+    priced = age.of_pools(prepared.person.world.fleet, [one.pool for one in offer.choices])
+    if dated := age.line(priced, age.today()):
+        out.progress.print(dated, soft_wrap=True)
     out.progress.print(expected(offer, prepared.person.options))
     for cluster, why in others.items():
         out.progress.print(Text(f"In {cluster}: {why.rstrip('.')}.", style="dim"))

@@ -17,6 +17,7 @@ from landbridge.experiments.move import move as moved
 from landbridge.experiments.states import RunState
 from landbridge.experiments.store import Records
 from landbridge.output import Output
+from landbridge.prices import age
 
 from . import options
 from .options import json_option
@@ -47,6 +48,10 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
         out.console.print(f"In the last week {whose} nothing here. `landbridge run --gpus 8 -- COMMAND` begins.")
         return DONE
     table(found, out, datetime.now(UTC))
+    places, fleet = {one.place for one in found}, person.world.fleet
+    pools = (name for name, pool in fleet.pools.items() if pool.gpus and pool.region in places)
+    if dated := age.line(age.of_pools(fleet, pools), age.today()):
+        out.console.print(dated, soft_wrap=True)
     return DONE
 
 

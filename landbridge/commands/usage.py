@@ -15,6 +15,7 @@ from landbridge import tables
 from landbridge.access.person import Person
 from landbridge.errors import DONE, LandbridgeError
 from landbridge.output import Output
+from landbridge.prices import age
 from landbridge.usage import activity
 from landbridge.usage.account import TABLES, Account, Row, account, gpu_prices
 from landbridge.usage.held import of_deaths, of_pods, within
@@ -58,10 +59,15 @@ def usage(*, days: float, picture: Path | None, as_json: bool, **where: Any) -> 
     made = _account(person, looking, days)
     if picture:
         options.save(picture, svg(person.cluster, made), "--picture")
+    saving = [row.name for row in made.scale_down.pools] if made.scale_down else []
+    by = age.of_pools(person.world.fleet, [*(row.name for row in made.tables["pools"]), *saving])
     if as_json:
-        out.document({"cluster": person.cluster, **made.as_json(), "not_looked_at": [*looking.blind]})
+        shown = {**made.as_json(), "prices": age.as_json(by, age.today())}
+        out.document({"cluster": person.cluster, **shown, "not_looked_at": [*looking.blind]})
         return DONE
     _show(made, looking, out)
+    if dated := age.line(by, age.today()):
+        out.console.print(dated, soft_wrap=True)
     if picture:
         out.console.print(f"The picture is in {picture}.")
     return DONE

@@ -12,6 +12,7 @@ from landbridge.access.person import Person
 from landbridge.cluster.kube import Kube
 from landbridge.errors import LandbridgeError
 from landbridge.monitoring import alarms
+from landbridge.prices import age
 from landbridge.queue.look import look
 from landbridge.queue.runs import Queues
 from landbridge.remote_execution import CommandResult
@@ -64,13 +65,14 @@ class Asking:
         answered = measured.result()
         on, activity, links = answered or ([], {}, [])
         whole = not person.team and not any(one.startswith(("pods", "the cluster's API")) for one in blind)
+        fleet, there = person.world.fleet, snapshot.nodes(nodes.result())
         return Snapshot(
-            fleet=person.world.fleet.fleet,
+            fleet=fleet.fleet,
             cluster=person.cluster,
             planned=self._planned,
             whose=f"team {person.team}" if person.team else "all teams",
             taken=datetime.now(UTC),
-            nodes=snapshot.nodes(nodes.result()),
+            nodes=there,
             pods=snapshot.pods(pods.result()),
             whole=whole,
             queues=queues.result(),
@@ -78,9 +80,10 @@ class Asking:
             alarms=on,
             runbooks=self._runbooks if on else {},
             activity=activity,
-            prices=prices.machines(person.world.fleet),
+            prices=prices.machines(fleet),
             links=links,
             not_seen=sorted(blind),
+            priced=age.told(age.of_pools(fleet, {one.pool for one in there}), age.today()),
         )
 
     @cached_property

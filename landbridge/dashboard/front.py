@@ -139,7 +139,8 @@ def pools(seen: Snapshot, found: Sequence[Machine]) -> Markup:
         price = "" if cost is None else f"{cost:,.2f}"
         rows.append((place, pool, nodes[0].kind, len(nodes), sum(one.ready for one in nodes), shut or "", *gpus, price))
     right = ("machines", "ready", "closed", "GPUs", "held", "at work", "free", "not usable", "dollars an hour")
-    return section("Places and their pools", table(("place", "pool", "kind", *right), rows, right, "No node is there."))
+    shown = table(("place", "pool", "kind", *right), rows, right, "No node is there.")
+    return section("Places and their pools", shown, note=seen.priced if dollars(seen, seen.nodes) is not None else "")
 
 
 def links(seen: Snapshot) -> Markup:

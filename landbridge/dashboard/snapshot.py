@@ -94,7 +94,7 @@ class Snapshot(NamedTuple):
     """`whole`: pods of all teams were seen; `measured`: Prometheus answered.
 
     `activity` is of each GPU, from 0 to 1, by node and its number there; `prices` are US dollars for a machine's hour
-    by pools, where somebody has said one.
+    by pools, where somebody has said one, and `priced` says how old these are.
     """
 
     fleet: str
@@ -113,6 +113,7 @@ class Snapshot(NamedTuple):
     prices: Mapping[str, float]
     links: Sequence[Link]
     not_seen: Sequence[str]
+    priced: str = ""
 
     def as_json(self) -> dict[str, Any]:
         return {

@@ -100,7 +100,10 @@ def test_links_are_told_the_worst_first_and_in_words(tmp_path: Path) -> None:
 def test_what_machines_of_regions_cost_is_told_where_it_is_known(tmp_path: Path) -> None:
     unknown = seen(small(), tmp_path)._replace(prices={})
     assert "dollars an hour</span>" not in front(unknown)
-    text = front(unknown._replace(prices={"west-gpu": 98.32, "system": 0.4, "another": 1.0}))
+    assert "Prices are of" not in front(unknown._replace(priced="Prices are of 2026-07-20."))
+    priced = "Prices are of 2026-07-20, 133 days old."
+    text = front(unknown._replace(prices={"west-gpu": 98.32, "system": 0.4, "another": 1.0}, priced=priced))
+    assert f"<span>{priced}</span>" in text
     assert "<b>99</b><span>dollars an hour</span>" in text
     rows = [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)]
     costs = {row[1]: row[-1] for row in rows if len(row) == 12}
