@@ -10,6 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fleet import recorder
+from fleet.model import Fleet
+from fleet.prices import Price
 from fleet.team_storage import namespace
 from landbridge import tables
 from landbridge.access.person import Person
@@ -59,8 +61,7 @@ def usage(*, days: float, picture: Path | None, as_json: bool, **where: Any) -> 
     made = _account(person, looking, days)
     if picture:
         options.save(picture, svg(person.cluster, made), "--picture")
-    saving = [row.name for row in made.scale_down.pools] if made.scale_down else []
-    by = age.of_pools(person.world.fleet, [*(row.name for row in made.tables["pools"]), *saving])
+    by = priced_by(person.world.fleet, made)
     if as_json:
         shown = {**made.as_json(), "prices": age.as_json(by, age.today())}
         out.document({"cluster": person.cluster, **shown, "not_looked_at": [*looking.blind]})
@@ -71,6 +72,12 @@ def usage(*, days: float, picture: Path | None, as_json: bool, **where: Any) -> 
     if picture:
         out.console.print(f"The picture is in {picture}.")
     return DONE
+
+
+def priced_by(fleet: Fleet, made: Account) -> list[Price]:
+    """Of the pools in its tables."""
+    saving = [row.name for row in made.scale_down.pools] if made.scale_down else []
+    return age.of_pools(fleet, [*(row.name for row in made.tables["pools"]), *saving])
 
 
 def _account(person: Person, looking: Looking, days: float) -> Account:

@@ -1,7 +1,18 @@
 """Where a run would go, and what it costs there."""
 
+import datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from fleet.price_book import PriceList, RegionPrices
+from landbridge.commands.run import show_offer
+from landbridge.experiments.anywhere import Found
 from landbridge.experiments.hosts import Hosts
 from landbridge.experiments.offer import Offer, offer
+from landbridge.output import Output
 
 from . import bed
 
@@ -50,3 +61,17 @@ def test_what_can_never_be_had_is_told_before_anything_is_created() -> None:
     assert offered(3, "robots").never.startswith("never: it asks for 24 GPUs, and robots may hold 16")
     assert offered(5).never == "never: it asks for 40 GPUs, and room, the largest place, has 32"
     assert offered(5).chosen is None
+
+
+@pytest.mark.parametrize(("days_old", "warns"), [(3, False), (91, True)])
+def test_the_age_of_its_prices_is_told_with_them(days_old: int, warns: bool) -> None:
+    day = datetime.datetime.now(datetime.UTC).date() - datetime.timedelta(days=days_old)
+    listed = PriceList(date=day, source="x", usd_per_hour={"p5.48xlarge": PRICE})
+    fleet = bed.world().fleet.with_prices({"us-west-2": RegionPrices(on_demand=listed)})
+    person = SimpleNamespace(world=SimpleNamespace(fleet=fleet), options="", cluster="main")
+    prepared: Any = SimpleNamespace(launched=bed.launched(), offer=offered(2), person=person, remark="")
+    out = Output(Console(), Console(record=True, width=200), as_json=False)
+    show_offer(Found(prepared, {}), out)
+    text = out.progress.export_text()
+    assert f"Prices are of {day}, {days_old} days old" in text
+    assert ("`landbridge prices refresh`" in text) is warns

@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as Xml
@@ -11,13 +11,16 @@ import pytest
 
 from components.addons.monitoring import prometheus
 from fleet.loader import load
+from fleet.price_book import PriceList, RegionPrices
+from fleet.prices import Price
 from landbridge.bars import MOST
-from landbridge.commands.usage import NOT_KNOWN, table
+from landbridge.commands.usage import NOT_KNOWN, priced_by, table
 from landbridge.experiments.manifest import PERSON
 from landbridge.usage import activity
 from landbridge.usage.account import GONE, NOBODY, NOT_RUN, Account, Row, account, gpu_prices
 from landbridge.usage.held import Held, of_deaths, of_pods, within
 from landbridge.usage.picture import svg, told
+from landbridge.usage.scale_down import Saved, ScaleDown
 from landbridge.why.report import ended
 from local.kubernetes import BIN
 from tests.landbridge.why.recorded import BEGUN, RUN, Recorded, at
@@ -109,6 +112,14 @@ def test_prices_are_of_one_gpu_and_of_sites_there_is_none() -> None:
     fleet = load(ROOT / "fleet.yaml")
     # AWS's list is of one region, and the example says no prices of its own.
     assert gpu_prices(fleet) == {"east-gpu": 55.04 / 8}
+
+
+def test_its_age_is_that_of_the_prices_it_goes_by(made: Account) -> None:
+    listed = PriceList(date=date(2026, 11, 1), source="x", usd_per_hour={"p5.48xlarge": 50.0, "c7i.8xlarge": 1.0})
+    fleet = load(ROOT / "fleet.yaml").with_prices({"us-west-2": RegionPrices(on_demand=listed)})
+    assert priced_by(fleet, made) == [Price(50.0, "x", listed.date)], "of west-gpu: the site and what is gone have none"
+    saving = ScaleDown(24.0, [Saved("cpu", 1, 1.0, 1.0, 0.0, None)])
+    assert [one.usd for one in priced_by(fleet, made._replace(scale_down=saving))] == [50.0, 1.0]
 
 
 def test_the_table_leaves_out_what_nothing_is_known_of(made: Account) -> None:
