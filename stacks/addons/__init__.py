@@ -6,6 +6,7 @@ cloud with nodes of it what its pods may do there.
 
 import json
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import pulumi
@@ -13,26 +14,21 @@ import pulumi_kubernetes as kubernetes
 
 from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
-from components.addons.azure import fleet_metrics_role as azure_fleet_metrics_role
 from components.addons.azure import joining_role as azure_joining_role
-from components.addons.azure import recorder_role as azure_recorder_role
 from components.addons.component import AddOns
 from components.addons.gpu import ADDON as DEVICE_PLUGIN
 from components.addons.manifests import SPACE
-from components.addons.monitoring.fleet_metrics import ADDON as FLEET_METRICS
 from components.addons.spec import AddOnsSpec, addons_spec
 from components.control_plane.kubeconfig import kubeconfig
 from components.storage.mounts import RegionFiles
-from fleet import autoscaler, team_storage
+from fleet import team_storage
 from fleet.buckets import in_azure
+from fleet.model import Cloud
 from fleet.world import World
 
 from ..catalogue import StackSpec, cluster_of
 from ..outputs import AddOnsOutputs, cluster_outputs, publishing
 from ..region.shares import file_system
-from . import aws as addons_aws
-from . import azure as addons_azure
-from .joining import joining
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -49,15 +45,10 @@ async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
         spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
-    aws = addons_aws.provider(world, stack) if team_storage.regions(fleet) else None
-    in_it = in_azure(fleet, stack.region) or bool(spec.azure_regions)
-    azure = addons_azure.provider(world) if in_it or azure_joining_role.regions(fleet, name) else None
-    if in_azure(fleet, stack.region):
-        assert azure is not None
-        secret = await addons_azure.credential(world, stack, plane, azure)
-    else:
-        assert aws is not None
-        secret = await addons_aws.credential(world, stack, plane, aws)
+    parts = {cloud: import_module(f".{cloud}", __package__) for cloud in _clouds(world, stack, spec)}
+    clouds = {cloud: part.provider(world, stack) for cloud, part in parts.items()}
+    home = fleet.regions[stack.region].cloud
+    secret = await parts[home].credential(world, stack, plane, clouds[home])
     known = pulumi.Output.all(plane["endpoint"], plane["authority"], secret)
     access: Any = known.apply(lambda found: access_of(*found))
     provider = kubernetes.Provider(
@@ -68,19 +59,8 @@ async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
         enable_secret_mutable=True,
     )
     having = wanted(spec)
-    if aws:
-        scales = AUTOSCALER in having and bool(autoscaler.regions(fleet, name, "aws"))
-        addons_aws.roles(world, stack, name, aws, scales=scales)
-    if azure and in_it:
-        addons_azure.teams(world, name, azure, provider)
-    if azure and azure_joining_role.regions(fleet, name):
-        joining(world, name, azure, provider)
-    if azure and AUTOSCALER in having and autoscaler.regions(fleet, name, "azure"):
-        addons_azure.autoscaler(world, name, azure, provider)
-    if azure and azure_recorder_role.wanted(fleet, name):
-        addons_azure.recorder(world, name, azure, provider)
-    if azure and FLEET_METRICS in having and azure_fleet_metrics_role.wanted(fleet, name):
-        addons_azure.fleet_metrics(world, name, azure, provider)
+    for cloud, part in parts.items():
+        part.pods(world, stack, spec, clouds[cloud], provider)
     try:
         AddOns("add-ons", {"spec": spec}, pulumi.ResourceOptions(providers=[provider]))
     except ValueError as error:  # settings that no ConfigMap holds
@@ -93,6 +73,16 @@ async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
         "sites": list(spec.sites),
         "regions": list(spec.regions),
     }
+
+
+def _clouds(world: World, stack: StackSpec, spec: AddOnsSpec) -> list[Cloud]:
+    """Those that its pods may do something in, its home's among them."""
+    fleet, of = world.fleet, list[Cloud]()
+    if team_storage.regions(fleet):
+        of.append("aws")
+    if in_azure(fleet, stack.region) or spec.azure_regions or azure_joining_role.regions(fleet, cluster_of(stack.name)):
+        of.append("azure")
+    return of
 
 
 async def _file_systems(world: World, spec: AddOnsSpec) -> Mapping[str, RegionFiles]:

@@ -2,8 +2,11 @@
 
 import pulumi
 import pulumi_aws as aws
+import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
+from components.addons.addons import wanted
+from components.addons.autoscaler import ADDON as AUTOSCALER
 from components.addons.aws import fleet_metrics_role, joining_role, recorder_role
 from components.addons.aws.addons import (
     AutoscalerRole,
@@ -14,7 +17,8 @@ from components.addons.aws.addons import (
     RolesArgs,
     TeamRoles,
 )
-from fleet import team_storage
+from components.addons.spec import AddOnsSpec
+from fleet import autoscaler, team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
 
@@ -41,14 +45,15 @@ async def credential(world: World, stack: StackSpec, plane: ClusterOutputs, clou
     return text
 
 
-def roles(world: World, stack: StackSpec, cluster: str, cloud: aws.Provider, *, scales: bool) -> None:
-    """Of teams' pods, of the autoscaler's where the cluster scales there, the recorder's, the joining service's."""
+def pods(world: World, stack: StackSpec, spec: AddOnsSpec, cloud: aws.Provider, _: kubernetes.Provider) -> None:
+    """Roles of teams' pods, and of add-ons': the autoscaler's where the cluster scales there, and those it has."""
+    cluster = cluster_of(stack.name)
     args: RolesArgs = {"fleet": world.fleet, "cluster": cluster}
     opts = ResourceOptions(providers=[cloud])
     if in_azure(world.fleet, stack.region):
         IssuerTrust("issuer", args, opts)
     TeamRoles("team-roles", args, opts)
-    if scales:
+    if AUTOSCALER in wanted(spec) and autoscaler.regions(world.fleet, cluster, "aws"):
         AutoscalerRole("autoscaler", args, opts)
     if joining_role.wanted(world.fleet, cluster):
         JoiningRole("joining", args, opts)

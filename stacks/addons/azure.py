@@ -5,7 +5,9 @@ import pulumi_azure_native as azure
 import pulumi_kubernetes as kubernetes
 from pulumi import ResourceOptions
 
+from components.addons.addons import wanted
 from components.addons.autoscaler import ADDON as AUTOSCALER
+from components.addons.azure import fleet_metrics_role, joining_role, recorder_role
 from components.addons.azure import team_pods as azure_team_pods
 from components.addons.azure.addons import (
     AutoscalerIdentity,
@@ -17,17 +19,20 @@ from components.addons.azure.pod_role import CLIENT_ID, identity
 from components.addons.manifests import config_map
 from components.addons.monitoring.fleet_metrics import ADDON as FLEET_METRICS
 from components.addons.recorder import ADDON as RECORDER
+from components.addons.spec import AddOnsSpec
 from components.storage.azure.secrets import secret
-from fleet.buckets import vault_name
+from fleet import autoscaler as scaling
+from fleet.buckets import in_azure, vault_name
 from fleet.team_storage import namespace
 from fleet.world import World
 
 from ..catalogue import StackSpec, cluster_of
 from ..cluster import versions
 from ..outputs import ClusterOutputs
+from .joining import joining
 
 
-def provider(world: World) -> azure.Provider:
+def provider(world: World, _: StackSpec) -> azure.Provider:
     """Identities and roles name their places themselves."""
     fleet = world.fleet
     assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
@@ -43,6 +48,21 @@ async def credential(
     """
     await versions.check_follows(world, stack.name, cluster_of(stack.name), cloud)
     return secret(vault_name(world.fleet, stack.region), plane["admin_secret"], cloud)
+
+
+def pods(world: World, stack: StackSpec, spec: AddOnsSpec, cloud: azure.Provider, inside: kubernetes.Provider) -> None:
+    """Identities of teams' pods and of add-ons', each where the cluster has it."""
+    fleet, cluster, having = world.fleet, cluster_of(stack.name), wanted(spec)
+    if in_azure(fleet, stack.region) or spec.azure_regions:
+        teams(world, cluster, cloud, inside)
+    if joining_role.regions(fleet, cluster):
+        joining(world, cluster, cloud, inside)
+    if AUTOSCALER in having and scaling.regions(fleet, cluster, "azure"):
+        autoscaler(world, cluster, cloud, inside)
+    if recorder_role.wanted(fleet, cluster):
+        recorder(world, cluster, cloud, inside)
+    if FLEET_METRICS in having and fleet_metrics_role.wanted(fleet, cluster):
+        fleet_metrics(world, cluster, cloud, inside)
 
 
 def teams(world: World, cluster: str, cloud: azure.Provider, inside: kubernetes.Provider) -> None:

@@ -1,6 +1,7 @@
 """A cluster: its control plane."""
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 from typing import Any
 
 import pulumi
@@ -13,16 +14,12 @@ from components.control_plane.rotation import all_generations
 from components.control_plane.rotation import refusals as rotation_refusals
 from fleet import kubernetes_versions, rebuilds, rotations
 from fleet.buckets import bucket_name
-from fleet.model import Cloud
 from fleet.rebuilds import Origin
 from fleet.world import World
 
 from ..catalogue import StackSpec
 from ..outputs import ClusterOutputs, last_published, publishing, region_outputs
-from . import aws, azure
 from .spec import Given, Plane
-
-BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Plane]]] = {"aws": aws.build, "azure": azure.build}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -43,7 +40,8 @@ async def build(world: World, stack: StackSpec) -> ClusterOutputs:
         second = await region_outputs(copies) if copies else None
     except LookupError as error:
         raise pulumi.RunError(str(error)) from None
-    plane = await BUILDERS[spec.cloud](Given(world, stack, spec, keys, origin, published, home, second))
+    build: Callable[[Given], Awaitable[Plane]] = import_module(f".{spec.cloud}", __package__).build
+    plane = await build(Given(world, stack, spec, keys, origin, published, home, second))
     return {
         "cloud": spec.cloud,
         "region": region,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 
 import pulumi
-import pulumi_aws as aws
 
 from components.control_plane.machines import ClusterSpec, cluster_spec
 from components.control_plane.names import machine_name
@@ -85,6 +84,8 @@ async def _addresses(
     spec: ClusterSpec, provider: pulumi.ProviderResource, more: Mapping[str, list[str]] | None = None
 ) -> set[str]:
     """Of the cluster's instances, those that have one of the values of each tag in `more`, too."""
+    import pulumi_aws as aws
+
     tags = {"landbridge:fleet": [spec.fleet], "landbridge:cluster": [spec.name], **(more or {})}
     # Of its own machines alone: what pools buy changes nothing here, and is no reason to run a stack again.
     own = {"name": "private-ip-address", "values": [machine.address for machine in spec.machines]}

@@ -1,21 +1,18 @@
 """The servers that people's laptops come into a region by."""
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 
 import pulumi
 
 from components.boot import hosts
 from components.links.laptops.spec import laptops_spec
 from fleet import laptops
-from fleet.model import Cloud
 from fleet.world import World
 
 from ..catalogue import StackSpec
 from ..outputs import LaptopsOutputs, cluster_outputs, publishing, region_outputs
-from . import aws, azure
 from .spec import Given, Stood
-
-BUILDERS: dict[Cloud, Callable[[Given], Awaitable[Stood]]] = {"aws": aws.build, "azure": azure.build}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -32,7 +29,8 @@ async def build(world: World, stack: StackSpec) -> LaptopsOutputs:
         raise pulumi.RunError(str(error)) from None
     spec = laptops_spec(fleet, world.plan, region)
     assert spec is not None  # the catalogue: no stack without servers
-    made = await BUILDERS[spec.cloud](Given(world, spec, here, cluster))
+    build: Callable[[Given], Awaitable[Stood]] = import_module(f".{spec.cloud}", __package__).build
+    made = await build(Given(world, spec, here, cluster))
     return {
         "region": region,
         "cluster": spec.node.cluster,

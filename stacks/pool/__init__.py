@@ -5,6 +5,7 @@ talk to each other and to the API by addresses of regions, and every region's ne
 """
 
 from collections.abc import Awaitable, Callable
+from importlib import import_module
 
 import pulumi
 
@@ -13,14 +14,8 @@ from fleet.world import World
 
 from ..catalogue import StackSpec
 from ..outputs import PoolOutputs, SitePoolOutputs, publishing
-from . import aws, azure, site
 
 AnyPoolOutputs = PoolOutputs | SitePoolOutputs
-PLACES: dict[str, Callable[[World, str, PoolSpec], Awaitable[AnyPoolOutputs]]] = {
-    "aws": aws.build,
-    "azure": azure.build,
-    "site": site.build,
-}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -32,4 +27,5 @@ async def build(world: World, stack: StackSpec) -> AnyPoolOutputs:
     """Registers them, and gives what is published. Raises RunError."""
     spec = pool_spec(world.fleet, world.plan, stack.name)
     place = "site" if spec.site else world.fleet.regions[spec.place].cloud
-    return await PLACES[place](world, stack.region, spec)
+    build: Callable[[World, str, PoolSpec], Awaitable[AnyPoolOutputs]] = import_module(f".{place}", __package__).build
+    return await build(world, stack.region, spec)

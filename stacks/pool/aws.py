@@ -3,7 +3,7 @@
 from pulumi import ResourceOptions
 
 from components.boot import hosts
-from components.pools import image
+from components.pools.aws import image
 from components.pools.aws.hooks import COMPLETER
 from components.pools.aws.pool import Pool
 from components.pools.firewall import rules

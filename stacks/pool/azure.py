@@ -3,7 +3,7 @@
 from pulumi import ResourceOptions
 
 from components.boot import hosts
-from components.pools import image
+from components.pools.azure.image import image
 from components.pools.azure.pool import Pool
 from components.pools.firewall import rules
 from components.pools.names import Names
@@ -31,7 +31,7 @@ async def build(world: World, region: str, spec: PoolSpec) -> PoolOutputs:
             "rules": rules(fleet, world.plan, spec),
             "subnet_ids": here["private_subnet_ids"],
             "authority": authority,
-            "image": await image.in_azure(fleet, spec, providers["azure-native"]),
+            "image": await image(fleet, spec, providers["azure-native"]),
             "people_authority": vouching(world, here),
         },
         ResourceOptions(providers=providers),

@@ -3,8 +3,6 @@
 from typing import Any, NamedTuple
 
 import pulumi
-import pulumi_aws as aws
-import pulumi_azure_native as azure
 import pulumi_tls as tls
 
 from components.pools.spec import PoolSpec, pool_spec
@@ -51,9 +49,13 @@ def provider(world: World, region: str) -> Any:
     fleet = world.fleet
     if fleet.regions[region].cloud == "azure":
         assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
+        import pulumi_azure_native as azure
+
         theirs = {"subscription_id": fleet.azure.subscription_id, "tenant_id": fleet.azure.tenant_id}
         return azure.Provider(region, location=region, **theirs)
     assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
+    import pulumi_aws as aws
+
     return aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
 
 

@@ -1,21 +1,15 @@
 """A region: its network, the fleet bucket, the shares."""
 
 from collections.abc import Callable
+from importlib import import_module
 
 import pulumi
 
 from components.links.trace import unreachable
-from fleet.model import Cloud
 from fleet.world import World
 
 from ..catalogue import StackSpec
 from ..outputs import RegionOutputs, publishing
-from . import aws, azure
-
-BUILDERS: dict[Cloud, Callable[[World, StackSpec], RegionOutputs]] = {
-    "aws": aws.build,
-    "azure": azure.build,
-}
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -28,4 +22,7 @@ async def build(world: World, stack: StackSpec) -> RegionOutputs:
     fleet, region = world.fleet, stack.region
     if failures := unreachable(fleet, world.plan, region):
         raise pulumi.RunError("\n".join(["by the plan no packet gets through for the port matrix:", *failures]))
-    return BUILDERS[fleet.regions[region].cloud](world, stack)
+    # A cloud's SDK is imported where the fleet has that cloud: some are large, and not installed everywhere.
+    build: Callable[[World, StackSpec], RegionOutputs]
+    build = import_module(f".{fleet.regions[region].cloud}", __package__).build
+    return build(world, stack)

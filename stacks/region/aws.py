@@ -1,20 +1,23 @@
 """A region on AWS: its network, the fleet bucket, the shares."""
 
+import pulumi
 import pulumi_aws as aws
 from pulumi import ResourceOptions
 
 from components.alarms.aws.receivers import Receivers
+from components.boot.aws.authority import PeopleAuthority
 from components.network.aws.network import Network
 from components.network.aws.spec import network_spec
 from components.storage.aws.storage import Bucket, Shares
 from components.storage.shares import arn_prefix, shares_spec
 from components.tags import Owner
 from fleet.buckets import bucket_name
+from fleet.logins import authority_place, served
 from fleet.world import World
 
 from ..catalogue import StackSpec
-from ..outputs import RegionOutputs
-from .ssh import people_authority
+from ..outputs import RegionOutputs, SshOutputs
+from .ssh import with_keys
 
 
 def build(world: World, stack: StackSpec) -> RegionOutputs:
@@ -46,7 +49,7 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         Receivers("alarms", {"fleet": fleet, "region": region, "key_arn": bucket.key.arn, "owner": owner}, opts)
     public = [subnet for subnet in spec.subnets if subnet.public]
     private = [subnet for subnet in spec.subnets if not subnet.public]
-    ssh = people_authority(world, owner, bucket.key.arn, opts)
+    ssh = _people(world, owner, bucket.key.arn, opts)
     return {
         "cloud": "aws",
         "network_id": network.vpc.id,
@@ -70,3 +73,11 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         "share_addresses": shares_addresses,
         "ssh": ssh,
     }
+
+
+def _people(world: World, owner: Owner, key_arn: pulumi.Input[str], opts: ResourceOptions) -> SshOutputs:
+    """Registers the region's authority where certificates let people in, and gives what is published."""
+    if not served(world.fleet, owner.stack):
+        return {}
+    made = PeopleAuthority("people", {"fleet": world.fleet, "owner": owner, "key_arn": key_arn}, with_keys(opts))
+    return {"authority": made.line, "authority_secret": authority_place(world.fleet.fleet)}

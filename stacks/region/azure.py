@@ -2,10 +2,12 @@
 
 import os
 
+import pulumi
 import pulumi_azure_native as azure
 from pulumi import ResourceOptions
 
 from components.alarms.azure.receivers import Receivers
+from components.boot.azure.authority import PeopleAuthority
 from components.links.azure.connections import inside_addresses
 from components.network.azure.endpoints import BLOB, VAULT, Endpoint
 from components.network.azure.network import Network
@@ -15,11 +17,12 @@ from components.storage.azure.storage import Bucket, Shares
 from components.storage.shares import shares_spec
 from components.tags import Owner
 from fleet.buckets import RECOVER, bucket_name, resource_group, vault_name
+from fleet.logins import served
 from fleet.world import World
 
 from ..catalogue import StackSpec
-from ..outputs import RegionOutputs
-from .ssh import people_authority_in_azure
+from ..outputs import RegionOutputs, SshOutputs
+from .ssh import with_keys
 
 
 def build(world: World, stack: StackSpec) -> RegionOutputs:
@@ -107,5 +110,17 @@ def build(world: World, stack: StackSpec) -> RegionOutputs:
         "share_ids": {name: share.id for name, share in shares.shares.items()},
         "home_ids": {},
         "share_addresses": dict.fromkeys(spec.zones, spec.shares_address),
-        "ssh": people_authority_in_azure(world, owner, bucket.vault_operators, opts),
+        "ssh": _people(world, owner, bucket.vault_operators, opts),
     }
+
+
+def _people(world: World, owner: Owner, operators: pulumi.Resource, opts: ResourceOptions) -> SshOutputs:
+    """Registers the region's authority where certificates let people in, and gives what is published."""
+    if not served(world.fleet, owner.stack):
+        return {}
+    made = PeopleAuthority(
+        "people",
+        {"fleet": world.fleet, "region": owner.stack, "owner": owner, "operators": operators},
+        with_keys(opts),
+    )
+    return {"authority": made.line, "authority_secret": made.place}

@@ -5,20 +5,16 @@ from typing import TypedDict
 import pulumi
 
 from components.boot.hosts import NOTHING
-from components.storage.aws.nfs import NfsRole
 from components.storage.site import nfs_server, nfs_units
 from components.storage.site.nfs_server import Identity
 from components.storage.site.nfs_spec import nfs_spec
 from components.tags import Owner
 from fleet.address.plan import AddressPlan
-from fleet.buckets import in_azure
-from fleet.model import Fleet
+from fleet.model import Cloud, Fleet
 from fleet.shares import server_pool
 
-from ..aws.publishing import AwsPublishing
-from ..azure.publishing import AzurePublishing
 from ..bundle import bundle, with_files
-from ..publishing import store_region
+from ..publishing import Publishing, store_region
 from ..spec import PoolSpec
 
 
@@ -37,6 +33,17 @@ class SitePoolArgs(TypedDict):
     people_authority: pulumi.Input[str]
 
 
+def _publishing(cloud: Cloud) -> type[Publishing]:
+    """A cloud's SDK is imported where the fleet has that cloud."""
+    if cloud == "azure":
+        from ..azure.publishing import AzurePublishing
+
+        return AzurePublishing
+    from ..aws.publishing import AwsPublishing
+
+    return AwsPublishing
+
+
 class SitePool(pulumi.ComponentResource):
     """`verify_key` vouches for every bundle: each host gets it with its enrolment.
 
@@ -47,7 +54,7 @@ class SitePool(pulumi.ComponentResource):
         super().__init__("landbridge:pools:SitePool", name, None, opts)
         self.args, self.spec = args, args["spec"]
         fleet = args["fleet"]
-        store = AzurePublishing if in_azure(fleet, store_region(fleet, self.spec)) else AwsPublishing
+        store = _publishing(fleet.regions[store_region(fleet, self.spec)].cloud)
         self.publishing = store(fleet, self.spec, args["key_arn"], self)
         # It has no right in any cloud, and so no way to a secret.
         self.publishing.publish(args["authority"], args["people_authority"], NOTHING, self._tags)
@@ -67,6 +74,8 @@ class SitePool(pulumi.ComponentResource):
         server = nfs_spec(fleet, plan, spec.place)
         arns = pulumi.Output.from_input(list[str]())
         if server.backup:
+            from components.storage.aws.nfs import NfsRole
+
             role = NfsRole(
                 "nfs",
                 {

@@ -18,11 +18,14 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, get_args
 
-# What a stack's program and a policy pack import.
+from fleet.model import Cloud
+from fleet.where import fleet_path
+
+# What a stack's program and a policy pack import; of a cloud in the fleet, what lies in its module beside.
 STACKS = ("stacks.links", "stacks.addons", "stacks.region", "stacks.cluster", "stacks.laptops", "stacks.pool")
-NEEDED = (*STACKS, "policies.pack", "pulumi_policy")
+NEEDED = (*STACKS, "stacks.pool.site", "policies.pack", "pulumi_policy")
 # What the language host asks before each program, 0.4 s of a core each time; within a run the answer is the same.
 LISTING = ["-m", "pip", "list", "-v", "--format", "json"]
 
@@ -30,7 +33,7 @@ LISTING = ["-m", "pip", "list", "-v", "--format", "json"]
 def main(listener: socket.socket) -> None:
     """Serves until its input ends; returns in the child that a program is to run in."""
     gc.disable()  # nothing of what is imported is garbage: a sixth of the time
-    for name in NEEDED:
+    for name in (*NEEDED, *(f"{stack}.{cloud}" for cloud in clouds() for stack in STACKS)):
         # A mistake in a module is told by the program that imports it.
         with contextlib.suppress(Exception, SystemExit):
             importlib.import_module(name)
@@ -50,6 +53,15 @@ def main(listener: socket.socket) -> None:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             return mind(client, listed)
         client.close()
+
+
+def clouds() -> list[str]:
+    """Those of the fleet, by a look at the file's text: programs read it in earnest. All where it can't be read."""
+    known = get_args(Cloud)
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        text = fleet_path().read_text()
+        return [cloud for cloud in known if cloud in text]
+    return [*known]
 
 
 def listing() -> bytes:

@@ -9,13 +9,11 @@ import datetime
 import pulumi
 import pulumi_aws as aws
 
-from components.boot.azure import image as azure_image
-from components.boot.azure.image import Wanted
-from fleet.image_names import ImageVariant, of_pool
+from fleet.image_names import of_pool
 from fleet.images import DRIVER, PROMOTE, TAG, refusals
 from fleet.model import Fleet
 
-from .spec import PoolSpec
+from ..spec import PoolSpec
 
 
 async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> None:
@@ -49,15 +47,6 @@ async def check(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource)
     if problems:
         what = ", and ".join(what for what, _ in problems)
         raise _refused(spec, f"its image {id_} ({name}) {what}", ". ".join(remedy for _, remedy in problems))
-
-
-async def in_azure(fleet: Fleet, spec: PoolSpec, provider: pulumi.ProviderResource) -> str:
-    """The id that a scale set's `imageReference` names. Raises pulumi.RunError as `check` does."""
-    pool, gpus = fleet.pools[spec.name], spec.hardware.gpus
-    assert pool.region is not None  # a site's pool starts from what its host has
-    variant: ImageVariant = "gpu" if pool.gpus else "cpu"
-    wanted = Wanted(f"pool {spec.name}", pool.region, spec.kubernetes, variant, pool.channel, gpus)
-    return await azure_image.version(fleet, wanted, provider)
 
 
 def _refused(spec: PoolSpec, what: str, remedy: str) -> pulumi.RunError:
