@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from fleet import extras
+
 from .errors import ImageError
 from .running import path as system_path
 from .running import run
@@ -45,6 +47,8 @@ def of_machine(host: str, ssh_config: Path | None = None) -> list[Check]:
 
 
 def _run(options: Sequence[str]) -> list[Check]:
+    if why := extras.missing("images"):
+        raise ImageError(f"{why[0].upper()}{why[1:]}")
     with tempfile.TemporaryDirectory() as temporary:
         report = Path(temporary) / "report.xml"
         # Nothing of the settings of whoever's folder this runs in, and no traces in the image.

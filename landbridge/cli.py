@@ -14,9 +14,7 @@ import click
 
 from fleet.errors import FleetError
 from images.errors import ImageError
-from local.client import LocalCloudError
-from local.namespace import NamespaceError
-from local.saved_worlds import SavedWorldError
+from local.errors import LocalCloudError, NamespaceError, SavedWorldError
 
 from .errors import FAILED, INTERRUPTED, USAGE, LandbridgeError
 from .local import enter
@@ -46,14 +44,26 @@ def code_of() -> int:
         return report_error(str(error), FAILED)
     except LandbridgeError as error:
         return report_error(str(error), error.code, error.document)
+    except ModuleNotFoundError as error:
+        return report_error(*lacking(error))
     except Exception as error:  # the last resort: our own mistake, told in one line
         why = enter.unusable(error) if isinstance(error, OSError) else None
         if why is not None:
             return report_error(why, USAGE)
-        return report_error(
-            f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(enter.HOME)}",
-            FAILED,
-        )
+        return report_error(mistake(error), FAILED)
+
+
+def lacking(error: ModuleNotFoundError) -> tuple[str, int]:
+    """What to say, and the exit code, where packages are not installed that only some fleets need."""
+    from fleet import extras
+
+    why = extras.of_import(error.name)
+    return (f"{why[0].upper()}{why[1:]}", USAGE) if why else (mistake(error), FAILED)
+
+
+def mistake(error: Exception) -> str:
+    """Called while it is handled."""
+    return f"A mistake in landbridge: {type(error).__name__}: {error}. Its traceback: {crash_log(enter.HOME)}"
 
 
 def report_error(text: str, code: int, document: Mapping[str, Any] = MappingProxyType({})) -> int:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from . import namespace, saved_worlds
 from .environment import scrubbed
+from .errors import LocalCloudError as LocalCloudError
 from .machines import systemctl
 from .machines.machine import enter_command as machines_enter
 
@@ -33,10 +34,6 @@ LOG_BYTES = 10_000_000
 PROGRAMS = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2", "openssl": "openssl", "curl": "curl"}
 # How the daemon begins and ends in its log, see `daemon.log`.
 READY, ENDED = " local cloud ready, life ", " local cloud ended"
-
-
-class LocalCloudError(Exception):
-    """The local cloud did not start or stop. The text says why, and where its log lies."""
 
 
 class Cloud(NamedTuple):

@@ -10,11 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from .errors import NamespaceError as NamespaceError
 from .machines import network
-
-
-class NamespaceError(Exception):
-    """The kernel or the container forbids it, or util-linux is missing. The text says what to do."""
 
 
 class Mode(NamedTuple):

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from . import kubernetes
+from .errors import SavedWorldError as SavedWorldError
 
 # Of what is beside a world, and of the world's own files.
 FORM = 1
@@ -23,10 +24,6 @@ NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 NOT_KEPT = ("cloud.json", "cloud.log", "cloud.lock", "cloud.hosts", "cloud.crt", "parts.json", "networks")
 # Left free on the disk, whatever is copied.
 SPARE_MIB = 512
-
-
-class SavedWorldError(Exception):
-    """A world cannot be saved or loaded. The text says why and what to do."""
 
 
 class Saved(NamedTuple):

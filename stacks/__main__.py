@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pulumi
 
+from fleet import extras
 from fleet.errors import FleetError
 from fleet.where import path_for_engine
 from fleet.world import World, current
@@ -32,6 +33,8 @@ def main() -> None:
         world = current(path_for_engine(Path(pulumi.get_root_directory())))
     except FleetError as error:
         fail(str(error))
+    if lacking := list(extras.of_fleet(world.fleet, world.path.name)):
+        fail("\n".join(lacking))
     pulumi.log.info(f"Fleet {world.fleet.fleet}: {world.path}")
     build(world, pulumi.get_stack())
 

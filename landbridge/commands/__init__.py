@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import click
 
+from .lines import LINES
+
 # Command → its module and its name in there. Only the one that is asked for is imported: the engine alone costs 0.4 s.
 COMMANDS = {
     "plan": ("plan", "plan"),
@@ -72,10 +74,17 @@ class Lazy(Mapping[str, click.Command]):
 
 
 class Group(click.Group):
-    """Knows commands by their former names, too."""
+    """Knows commands by their former names, too, and lists them without importing any."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return super().get_command(ctx, FORMER.get(cmd_name, cmd_name))
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """As click does, by LINES."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        with formatter.section("Commands"):
+            listed = [(name, click.Command(name, help=LINES[name])) for name in self.list_commands(ctx)]
+            formatter.write_dl([(name, command.get_short_help_str(room)) for name, command in listed])
 
 
 @click.group(

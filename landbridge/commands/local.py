@@ -10,7 +10,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from landbridge import places
+from landbridge import extras, places
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.local.enter import LOCAL_HOME
 from local import client
@@ -56,6 +56,7 @@ def start() -> int:
     if cloud is not None:
         click.echo(f"The local cloud is up already: process {cloud.pid}.")
         return DONE
+    extras.check("local")
     cloud = client.ensure(LOCAL_HOME)
     click.echo(
         f"The local cloud is up: process {cloud.pid}. Its machines boot: `landbridge local machines` shows them."
@@ -187,6 +188,7 @@ def machine_table(listed: list[dict[str, Any]]) -> Table:
 def execute(command: tuple[str, ...], *, fleet_file: Path | None) -> None:
     """Runs COMMAND inside, such as `aws ec2 describe-vpcs` or `pulumi stack ls`."""
     world = options.the_fleet(fleet_file)
+    extras.check("local")
     cloud = client.ensure(LOCAL_HOME)
     place = places.local_place(world, cloud)
     # Pulumi wants to be where its project is; everything else where the user is.

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fleet.world import World
-from landbridge import places
+from landbridge import extras, places
 from landbridge.cluster import rebuild_state
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
@@ -130,6 +130,7 @@ def prepare(
     for remark in world.remarks if command != "destroy" and not as_json else ():
         click.echo(remark, err=True)
     picked = options.chosen(names, world) if command != "destroy" else []
+    extras.check_fleet(world)
     if picked:
         own_alarms.check(world)
     if local and picked:

@@ -17,7 +17,6 @@ from images.stores.publishing import Waits
 from images.stores.site import index as site_index
 from images.stores.site.store import Site
 from images.stores.store import Store
-from landbridge.clouds.azure import gallery as azure_gallery
 from landbridge.cluster.session import clients_at
 from landbridge.errors import UsageError
 from landbridge.places import Place
@@ -45,6 +44,8 @@ def in_regions(world: World, place: Place, named: Sequence[str]) -> Clouds:
         at = (lambda region: clients_at(world, place, region, PATIENT), journals, waits)
         stores.append(Aws(world.fleet.fleet, of["aws"], *at))
     if of["azure"]:
+        from landbridge.clouds.azure import gallery as azure_gallery
+
         stores.append(azure_gallery.store(world.fleet, of["azure"], journals, waits))
     return Clouds(stores, chosen)
 
@@ -62,6 +63,8 @@ def who(store: Store, world: World, place: Place | None) -> str:
         return f"{getpass.getuser()}@{socket.gethostname()}"
     inside = [name for name in store.places if world.fleet.regions[name].cloud == "aws"]
     if not inside:
+        from landbridge.clouds.azure import gallery as azure_gallery
+
         return azure_gallery.who(store.places[0])
     with clear_errors(inside[0], CREDENTIALS):
         return str(clients_at(world, place, inside[0])("sts").get_caller_identity()["Arn"])

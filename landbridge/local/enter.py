@@ -1,4 +1,7 @@
-"""Continuing inside the local cloud: the command starts itself again in there, with its terminal and exit code kept."""
+"""Continuing inside the local cloud: the command starts itself again in there, with its terminal and exit code kept.
+
+Every command begins here, so what only some need is imported where they do.
+"""
 
 import contextlib
 import errno
@@ -7,13 +10,13 @@ import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from fleet.errors import FleetError
 from fleet.where import fleet_path
-from landbridge.cluster import kubeconfig_cache
-from local import client, kubernetes
-from local.environment import scrubbed
+
+if TYPE_CHECKING:
+    from local import client
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
@@ -70,12 +73,17 @@ def unusable(error: OSError) -> str | None:
 
 def at_once() -> None:
     """Enters a local cloud that is up, before anything large is imported; that would be done again inside."""
-    if sys.argv[1:2] == ["kubectl"]:  # what follows is kubectl's: its --local, for one, is another
+    if sys.argv[1:2] == ["kubectl"]:
+        from landbridge.cluster import kubeconfig_cache
+
+        # What follows is kubectl's: its --local, for one, is another.
         kubeconfig_cache.at_once(HOME, LOCAL_HOME)
         return
     # What follows is a run's.
     own = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
     if own[1:2] and own[1] in COMMANDS and "--local" in own:
+        from local import client
+
         cloud = client.status(LOCAL_HOME)
         if cloud and not client.inside(cloud) and not builds_first(sys.argv):
             enter(cloud)
@@ -88,6 +96,8 @@ def builds_first(words: list[str]) -> bool:
     """
     if words[1] != "up":
         return False
+    from local import kubernetes
+
     named = next((after for word, after in pairwise(words) if word == "--fleet"), None)
     named = next((word.partition("=")[2] for word in words if word.startswith("--fleet=")), named)
     with contextlib.suppress(FleetError, OSError, UnicodeDecodeError):
@@ -96,15 +106,22 @@ def builds_first(words: list[str]) -> bool:
     return False
 
 
-def entered() -> client.Cloud:
-    """The local cloud, started if need be, with this process inside it."""
+def entered() -> "client.Cloud":
+    """The local cloud, started if need be, with this process inside it. Raises UsageError without its packages."""
+    from landbridge import extras
+    from local import client
+
+    extras.check("local")
     cloud = client.ensure(LOCAL_HOME)
     if not client.inside(cloud):
         enter(cloud)
     return cloud
 
 
-def enter(cloud: client.Cloud) -> NoReturn:
+def enter(cloud: "client.Cloud") -> NoReturn:
+    from local import client
+    from local.environment import scrubbed
+
     command = client.enter_command(cloud, [sys.executable, "-m", "landbridge", *sys.argv[1:]])
     sys.stdout.flush()
     os.execvpe(command[0], command, scrubbed(os.environ))  # noqa: S606
