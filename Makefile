@@ -47,10 +47,11 @@ lab: setup  ## Real tunnels between namespaces: the rendered gateway under failu
 	$(PYTHON) tools/lab.py
 	$(BIN)/python -m pytest tests/lab
 
-lint: setup  ## Style, types and the rules of the house; the site of docs/ as it should be
+lint: setup  ## Style, types, what is imported against what is declared; the site of docs/ as it should be
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/deptry .
 	$(MKDOCS) build --strict
 
 docs: setup  ## Shows docs/ as a site on this machine, and again at each change, until Ctrl-C
