@@ -1,5 +1,6 @@
 """The fleet file is the one that is named, else the nearest one above where somebody stands; never a guess."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,8 @@ def test_where_there_is_none_the_error_says_where_it_looked_and_what_to_do(
     folders: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand(folders / "bare/below", monkeypatch)
-    for look in (where.fleet_path, where.path_for_engine, lambda: where.path_for_engine(folders / "bare")):
+    engine = partial(where.path_for_engine, folders / "bare")
+    for look in (where.fleet_path, where.path_for_engine, engine):
         with pytest.raises(FleetError) as caught:
             look()
         assert str(caught.value) == (

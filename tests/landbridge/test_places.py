@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from fleet.model import State
+from fleet.where import ENVIRONMENT
 from fleet.world import World, current
 from landbridge import places
 from landbridge.places import written_whole
@@ -62,13 +63,13 @@ def test_a_stack_in_a_store_of_files_has_no_file_of_metadata(tmp_path: Path) -> 
 
 def test_a_command_that_is_named_works_on_this_fleet_in_this_world(monkeypatch: pytest.MonkeyPatch) -> None:
     def options(world: str, file: Path) -> str:
-        return places.Place(world, ROOT, "", "", ROOT, {places.FLEET_VARIABLE: str(file)}).options
+        return places.Place(world, ROOT, "", "", ROOT, {ENVIRONMENT: str(file)}).options
 
-    monkeypatch.delenv(places.FLEET_VARIABLE, raising=False)
+    monkeypatch.delenv(ENVIRONMENT, raising=False)
     monkeypatch.chdir(ROOT)
     assert (options("real", ROOT / "fleet.yaml"), options("local", ROOT / "fleet.yaml")) == ("", " --local")
     assert options("local", Path("/srv/other.yaml")) == " --local --fleet /srv/other.yaml"
     monkeypatch.chdir("/")
     assert options("real", ROOT / "fleet.yaml") == f" --fleet {ROOT / 'fleet.yaml'}", "none is found there"
-    monkeypatch.setenv(places.FLEET_VARIABLE, "/srv/other.yaml")
+    monkeypatch.setenv(ENVIRONMENT, "/srv/other.yaml")
     assert options("real", Path("/srv/other.yaml")) == ""
