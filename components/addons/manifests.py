@@ -88,14 +88,18 @@ def stateful_set(
     config: Mapping[str, str] | None = None,
     *,
     space: str = SPACE,
+    service: str = "",
 ) -> Manifest:
-    """Each replica keeps its name, and is found by it: of the headless Service that is called as the set is."""
+    """Each replica keeps its name, and is found by it: of the headless Service that is called as the set is.
+
+    With another `service` nobody looks for it, and it knows that one's pods by name wherever DNS does not.
+    """
     return {
         "apiVersion": "apps/v1",
         "kind": "StatefulSet",
         "metadata": meta(name, addon, space, annotations=NO_WAIT),
         "spec": {
-            "serviceName": name,
+            "serviceName": service or name,
             "replicas": replicas,
             # None of them waits for another one.
             "podManagementPolicy": "Parallel",

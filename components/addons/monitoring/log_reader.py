@@ -8,7 +8,7 @@ from fleet import kept_logs
 from fleet.monitoring import SPACE
 from fleet.people import group
 
-from ..manifests import Manifest, budget, chosen, headless, rights, role, rule, stateful_set
+from ..manifests import Manifest, budget, chosen, rights, role, rule, stateful_set
 from ..spec import AddOnsSpec
 from ..system_pods import alive, ours, system_pod
 from . import logs
@@ -27,8 +27,8 @@ def manifests(spec: AddOnsSpec) -> list[Manifest]:
     return [
         *rights(ADDON, ADDON, [reviews], space=SPACE),
         *_of_people(spec),
-        headless(ADDON, ADDON, {"web": PORT}, SPACE),
-        stateful_set(ADDON, ADDON, kept_logs.REPLICAS, _pod(spec), space=SPACE),
+        # People's right is to pods by their names.
+        stateful_set(ADDON, ADDON, kept_logs.REPLICAS, _pod(spec), space=SPACE, service=logs.ADDON),
         budget(ADDON, ADDON, chosen(ADDON, ADDON), SPACE),
     ]
 
