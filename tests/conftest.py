@@ -36,6 +36,8 @@ LONG = (
     "tests/stacks/azure/test_cluster.py",
     "tests/stacks/test_pool.py",
     "tests/stacks/azure/test_pool.py",
+    "tests/stacks/package/test_languages.py",
+    "tests/stacks/package/test_python.py",
     *(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
 )
 # Files that share what is brought up once: one worker has them all.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stacks.outputs import ClusterOutputs
+from stacks.outputs import ClusterOutputs, PoolOutputs
 from tests.local.providers.test_engine import Project
 from tests.support.cloud import ROOT, Cloud
 
@@ -65,8 +65,26 @@ def makes_the_cluster(project: Project) -> None:
     project.pulumi("up", "--yes", "--skip-preview", before=path, seconds=SECONDS)
     told = json.loads(project.pulumi("stack", "output", "--json", before=path))
     assert sorted(told["second"]) == sorted(ClusterOutputs.__annotations__)
+    assert sorted(told["second-cpu"]) == sorted(PoolOutputs.__annotations__)
     assert told["endpoint"] == "https://second.us-west-2.fleet.example.com:6443"
     project.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes", before=path, seconds=SECONDS)
+
+
+@pytest.mark.cloud
+def test_the_example_in_python_makes_the_cluster_and_steps_are_held(cloud: Cloud, tmp_path: Path) -> None:
+    project = bed.project(tmp_path / "project", cloud)
+    place = bed.installed(bed.sdk(tmp_path / "sdk", "python"))
+    program, text = project.folder / "__main__.py", (EXAMPLE / "python/__main__.py").read_text()
+    head = f"import sys\nsys.path.insert(0, {str(place)!r})\n"
+    program.write_text(head + text)
+    makes_the_cluster(project)
+    # What it exported is what the next one is compared with.
+    older = "second.outputs.apply(lambda told: {**told, 'kubernetes': '1.34.9'}))\n"
+    program.write_text(head + text.replace("second.outputs)\n", older, 1))
+    project.pulumi("up", "--yes", "--skip-preview", seconds=SECONDS)
+    program.write_text(head + text)
+    said = " ".join(project.pulumi("preview", code=None, seconds=SECONDS).split())
+    assert "has a problem: fleet.yaml: cluster second: " in said
 
 
 @pytest.mark.cloud
@@ -82,4 +100,6 @@ def test_the_example_in_typescript_makes_the_cluster(cloud: Cloud, tmp_path: Pat
     written(project, "typescript", "nodejs")
     sdk = bed.sdk(tmp_path / "sdk", "nodejs")
     bed.run(project.folder, "npm", "install", "--no-audit", "--no-fund", f"@pulumi/landbridge@file:{sdk}")
+    # Newer npm's run no scripts of packages unasked, and the SDK's is this one.
+    bed.run(project.folder, "npx", "--no-install", "tsc", "-p", "node_modules/@pulumi/landbridge")
     makes_the_cluster(project)

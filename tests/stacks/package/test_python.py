@@ -1,4 +1,4 @@
-"""Programs of a user's own in Python on the local cloud: a region that one makes, and the example in one that exists."""
+"""Programs of a user's own in Python on the local cloud: a region that one makes, and what is told when it can't."""
 
 import json
 from collections.abc import Iterator
@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from stacks.outputs import ClusterOutputs, PoolOutputs, RegionOutputs
+from stacks.outputs import RegionOutputs
 from tests.local.providers.test_engine import Project
 from tests.support.cloud import ROOT, Cloud
 
 from . import bed
 
-# A region and a control plane: minutes where others work on the machine, too.
+# A region, and previews of all: minutes where others work on the machine, too.
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
 EXAMPLE = ROOT / "examples/own-program"
 SECONDS = 800
@@ -99,37 +99,12 @@ def test_nothing_is_there_and_a_preview_sees_region_cluster_and_pools(project: P
         assert name in said
 
 
-@pytest.mark.parametrize(
-    ("fleet", "region", "why"),
-    [
+def test_what_is_wrong_is_told_as_a_problem_of_the_fleet(project: Project, sdk: Path) -> None:
+    for fleet, region, why in (
         ("fleet", "mars", "fleet.yaml has no stack mars. Its stacks: eu-west-1, us-west-2, "),
-        ("fleet", "second", "second is a stack of kind cluster, and not of kind region"),
         ("'gone.yaml'", "us-west-2", "there is no file /"),
-    ],
-)
-def test_what_is_wrong_is_told_as_a_problem_of_the_fleet(
-    fleet: str, region: str, why: str, project: Project, sdk: Path
-) -> None:
-    said = " ".join(run(project, sdk, REGION.format(fleet=fleet, region=region), "preview", code=255).split())
-    assert f"fleet: {why}" in said
-    assert "component.py" not in said, "no traceback"
-
-
-def test_the_example_makes_a_cluster_in_networks_that_exist(cloud: Cloud, project: Project, sdk: Path) -> None:
-    cloud.run("up", "--local", "--yes", "us-west-2")
-    text = (EXAMPLE / "python/__main__.py").read_text()
-    told = up(project, sdk, text)
-    assert sorted(told["second"]) == sorted(ClusterOutputs.__annotations__)
-    assert sorted(told["second-cpu"]) == sorted(PoolOutputs.__annotations__)
-    assert told["endpoint"] == told["second"]["endpoint"] == "https://second.us-west-2.fleet.example.com:6443"
-    (machine, *_) = [one for one in below(project, "landbridge:index:Cluster") if one["type"].endswith(":Group")]
-    assert any("StackReference" in urn for urn in machine["dependencies"]), "networks go after it"
-    assert up(project, sdk, text, "--expect-no-changes") == told
-    # What it exported is what the next one is compared with.
-    old = text.replace(
-        "second.outputs)\npulumi", "second.outputs.apply(lambda told: {**told, 'kubernetes': '1.34.9'}))\npulumi"
-    )
-    assert up(project, sdk, old)["second"]["kubernetes"] == "1.34.9"
-    said = " ".join(run(project, sdk, text, "preview", code=255).split())
-    assert "fleet: fleet.yaml: cluster second: " in said
-    assert "1.34" in said
+    ):
+        said = " ".join(run(project, sdk, REGION.format(fleet=fleet, region=region), "preview", code=None).split())
+        assert "landbridge:index:Region resource 'here' has a problem: - property fleet with value" in said
+        assert f"has a problem: {why}" in said
+        assert "component.py" not in said, "no traceback"
