@@ -5,17 +5,20 @@ What it is told, what its role allows and what the policy pack takes all go by t
 
 from typing import NamedTuple
 
+from . import autoscaler, image_names
 from .model import Cloud, Fleet
 
 SPACE, ACCOUNT = "kube-system", "fleet-metrics"
 # Whom a token of its service account is about.
 SUBJECT = f"system:serviceaccount:{SPACE}:{ACCOUNT}"
-HOME, COPY = "home", "copy"
+HOME, COPY, RESTORES = "home", "copy", "restores"
 _BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 
 
 class Folder(NamedTuple):
-    """Below `prefix` in the fleet bucket of `region` lie a cluster's snapshots: those of its home, or their copies."""
+    """Below `prefix` in the fleet bucket of `region` lie a cluster's snapshots, those of its home or their copies, or
+    what drills leave of restores that they have tested.
+    """
 
     where: str
     region: str
@@ -23,10 +26,32 @@ class Folder(NamedTuple):
 
 
 def folders(fleet: Fleet, cluster: str) -> list[Folder]:
-    """What it may list, and nothing more: it reads none. Copies lie in another region of the home's cloud."""
+    """What it may list, and nothing more: it reads none."""
+    return [*snapshots(fleet, cluster), restores(fleet, cluster)]
+
+
+def listed(fleet: Fleet, cluster: str) -> dict[str, list[str]]:
+    """The prefixes by regions."""
+    found = dict[str, list[str]]()
+    for one in folders(fleet, cluster):
+        found.setdefault(one.region, []).append(one.prefix)
+    return found
+
+
+def snapshots(fleet: Fleet, cluster: str) -> list[Folder]:
+    """Copies lie in another region of the home's cloud."""
     about = fleet.clusters[cluster]
     copies = [Folder(COPY, about.copies, f"copies/{about.region}/{cluster}/")] if about.copies else []
     return [Folder(HOME, about.region, f"backups/{cluster}/"), *copies]
+
+
+def restores(fleet: Fleet, cluster: str) -> Folder:
+    return Folder(RESTORES, fleet.clusters[cluster].region, drilled(cluster))
+
+
+def drilled(cluster: str) -> str:
+    """Where drills tell of restores. What lies there never goes: components/storage/places.py."""
+    return f"{RESTORES}/{cluster}/"
 
 
 def places(fleet: Fleet, cluster: str) -> set[str]:
@@ -43,10 +68,21 @@ def linked(fleet: Fleet, cluster: str, cloud: Cloud) -> list[str]:
     return sorted(name for name, its in regions.items() if its == cloud) if beyond else []
 
 
-def condition(prefix: str) -> str:
-    """In Azure: of a role that reads blobs it leaves the list of their names below a prefix ("Azure role assignment
-    condition format").
+def channel_arns(fleet: Fleet, cluster: str) -> list[str]:
+    """In AWS: the parameters that say which images the cluster's pools start from."""
+    if fleet.aws is None:
+        return []
+    account = fleet.aws.account_id
+    pools = autoscaler.pools(fleet, cluster, "aws").items()
+    return sorted(
+        {f"arn:aws:ssm:{pool.region}:{account}:parameter{image_names.of_pool(fleet, name)}" for name, pool in pools}
+    )
+
+
+def condition(*prefixes: str) -> str:
+    """In Azure: of a role that reads blobs it leaves the list of their names below some prefixes ("Azure role
+    assignment condition format"). Azure takes one assignment of a role on one scope to one identity.
     """
     read, lists = f"ActionMatches{{'{_BLOBS}/read'}}", "SubOperationMatches{'Blob.List'}"
-    there = f"@Request[{_BLOBS}:prefix] StringLike '{prefix}*'"
+    there = " OR ".join(f"@Request[{_BLOBS}:prefix] StringLike '{prefix}*'" for prefix in prefixes)
     return f"!({read} AND NOT {lists}) AND (!({read} AND {lists}) OR {there})"

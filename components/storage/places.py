@@ -6,6 +6,8 @@ from fleet import recorder
 # AUDIT/CLUSTER/, and below COPIES/HOME/CLUSTER/ copies of snapshots of clusters whose home is another region, and below
 # NFS/SITE/ what sites' NFS servers bring. What teams keep lies below teams/TEAM/ (fleet/team_storage.py), and never
 # expires.
+# Below restores/CLUSTER/ a drill leaves a few bytes of each restore that it has tested (fleet/fleet_metrics.py): they
+# stay, for what was tested a year ago is asked for then.
 # Below RECORDS/CLUSTER/ and TEAM_RECORDS/TEAM/CLUSTER/ lies what a cluster's recorder saw (fleet/recorder.py).
 BACKUPS, AUDIT, COPIES, FLOW_LOGS, NFS = "backups", "audit", "copies", "flow-logs", "nfs"
 RECORDS, TEAM_RECORDS = recorder.RECORDS, recorder.TEAM_RECORDS

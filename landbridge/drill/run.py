@@ -13,7 +13,7 @@ from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
 from landbridge.etcd.ring import RING
 
-from . import events, members, quota, restores, rolling, total_loss, trust
+from . import events, members, quota, restores, rolling, tested, total_loss, trust
 from .bench import Bench, DrillError, Outcome, Tell
 from .cleanup import NAMESPACE, clear
 from .marker import Mark
@@ -92,6 +92,11 @@ def run(session: Session, names: Iterable[str], tell: Tell) -> list[Result]:
                 tell("  the cluster stays as it is now; `landbridge drill --clear` puts right what the drill left")
                 return results
             mark.end()
+            facts = results[-1].facts
+            if facts.get("snapshot") and not results[-1].problem:
+                key = tested.keep(session.bucket, session.info.name, name, facts["snapshot"], datetime.now(UTC))
+                bench.tell(f"kept, for monitoring: {session.bucket.where(key)}")
+                facts["kept"] = key
         if not any(result.problem for result in results):
             api_request(session, credential, "DELETE", f"/api/v1/namespaces/{namespace}")
     except KeyboardInterrupt:

@@ -28,6 +28,8 @@ MACHINES = {"ec2:describeinstances", "ec2:describeinstancestatus", "autoscaling:
 INSTANCES = {"ec2:describeinstances"}
 # EC2's own word of VPN connections has the keys of their tunnels in it.
 LINKS = {"ec2:describetags", "cloudwatch:getmetricdata"}
+POOLS = {"servicequotas:getservicequota", "cloudwatch:getmetricdata", "ec2:describeimages"}
+CHANNELS = {"ssm:getparameters"}
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
     "autoscaling:setdesiredcapacity",
@@ -216,22 +218,29 @@ def _of_joining(fleet: Fleet, cluster: str) -> Own:
 
 
 def _of_fleet_metrics(fleet: Fleet, cluster: str) -> Own:
-    """It lists what lies below two prefixes, is told of tunnels in the cluster's regions, and reads nothing."""
+    """It lists what lies below a few prefixes, is told of tunnels and of quotas in the cluster's regions, and reads
+    nothing.
+    """
     there = team_storage.regions(fleet)
     folders = {
-        bucket_arn(fleet, one.region): f"{one.prefix}*"
+        (bucket_arn(fleet, one.region), f"{one.prefix}*")
         for one in fleet_metrics.folders(fleet, cluster)
         if one.region in there
     }
     linked = set(fleet_metrics.linked(fleet, cluster, "aws"))
+    grown = set(autoscaler.regions(fleet, cluster, "aws"))
 
     def lists(resource: str, statement: dict[str, Any]) -> bool:
-        return resource in folders and _only(statement, "StringLike", "s3:prefix", {folders[resource]}.__contains__)
+        below = {prefix for bucket, prefix in folders if bucket == resource}
+        return _only(statement, "StringLike", "s3:prefix", below.__contains__)
 
-    def looks(_: str, statement: dict[str, Any]) -> bool:
-        return _only(statement, "StringEquals", "aws:RequestedRegion", linked.__contains__)
+    def within(regions: set[str]) -> Fits:
+        return lambda _, statement: _only(statement, "StringEquals", "aws:RequestedRegion", regions.__contains__)
 
-    return Own(f"the fleet metrics of {cluster}", METRICS, (({LIST}, lists), (LINKS, looks)))
+    channels = fleet_metrics.channel_arns(fleet, cluster)
+    named = (CHANNELS, lambda resource, _: resource in channels)
+    may = (({LIST}, lists), (LINKS, within(linked)), (POOLS, within(grown)), named)
+    return Own(f"the fleet metrics of {cluster}", METRICS, may)
 
 
 def _fleet_key(fleet: Fleet, regions: list[str], resource: str, statement: dict[str, Any]) -> bool:

@@ -129,12 +129,12 @@ def _owners(fleet: Fleet, scope: str) -> Iterator[Told]:
 
 
 def _lists(condition: str, scope: str, fleet: Fleet) -> bool:
-    """No blob is read, and names are listed of one cluster's snapshots where they lie."""
+    """No blob is read, and names are listed of one cluster's snapshots and of its tested restores where they lie."""
     return any(
-        condition == fleet_metrics.condition(one.prefix)
-        and f"/storageAccounts/{buckets.bucket_name(fleet, one.region)}/" in scope
+        condition == fleet_metrics.condition(*prefixes)
+        and f"/storageAccounts/{buckets.bucket_name(fleet, region)}/" in scope
         for cluster in fleet.clusters
-        for one in fleet_metrics.folders(fleet, cluster)
+        for region, prefixes in fleet_metrics.listed(fleet, cluster).items()
     )
 
 

@@ -1,12 +1,19 @@
-"""Clouds as the service asks them, one behind the other: a fleet bucket, and a region's VPN connections."""
+"""Clouds as the service asks them, one behind the other: a fleet bucket, a region's VPN connections, quotas and
+images.
+"""
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
 from .aws import bucket as aws_bucket
+from .aws import images as aws_images
+from .aws import quotas as aws_quotas
 from .aws import tunnels as aws_tunnels
 from .azure import bucket as azure_bucket
+from .azure import images as azure_images
+from .azure import quotas as azure_quotas
 from .azure import tunnels as azure_tunnels
+from .metrics import Share
 
 
 class Bucket(Protocol):
@@ -23,6 +30,16 @@ class Tunnels(Protocol):
         """
 
 
+class Quotas(Protocol):
+    def told(self, named: Collection[str], now: float) -> Mapping[str, Share]:
+        """Of quotas as their cloud names them. Raises CloudError."""
+
+
+class Images(Protocol):
+    def created(self, named: Collection[str]) -> Mapping[str, float]:
+        """When that was made which something names, in the epoch. Raises CloudError."""
+
+
 def bucket(into: str, region: str) -> Bucket:
     """Raises ValueError for an address of neither form. Nobody is asked yet."""
     for cloud in (aws_bucket, azure_bucket):
@@ -35,3 +52,13 @@ def bucket(into: str, region: str) -> Bucket:
 def tunnels(region: str, named: str) -> Tunnels:
     """`named` is one of the region's connections: Azure's are ids."""
     return azure_tunnels.Region(region) if named.startswith("/") else aws_tunnels.Region(region)
+
+
+def quotas(region: str, named: str) -> Quotas:
+    """`named` is one of the region's quotas."""
+    return azure_quotas.Region(region) if named.startswith("/") else aws_quotas.Region(region)
+
+
+def images(region: str, named: str) -> Images:
+    """`named` is one of the region's: Azure's are ids."""
+    return azure_images.Region(region) if named.startswith("/") else aws_images.Region(region)

@@ -1,21 +1,41 @@
 """What the service tells, as Prometheus reads it. Times are seconds of the epoch."""
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from prometheus_client import Gauge
 
 Labels = tuple[str, ...]
-SNAPSHOTS = ["ring", "where", "region"]
+SNAPSHOTS, RESTORES = ["ring", "where", "region"], ["ring", "region"]
 
 read_seconds = Gauge(
     "landbridge_fleet_metrics_read_seconds", "When a source last answered, or when this began", ["source", "region"]
 )
 backup_newest_seconds = Gauge("landbridge_backup_newest_seconds", "When a ring's newest snapshot was taken", SNAPSHOTS)
 backup_due_seconds = Gauge("landbridge_backup_due_seconds", "How old that may be when all is well", SNAPSHOTS)
+restore_tested_seconds = Gauge("landbridge_restore_tested_seconds", "When a drill last restored a ring", RESTORES)
+restore_due_seconds = Gauge("landbridge_restore_due_seconds", "How long ago that may be", RESTORES)
 tunnels_up = Gauge(
     "landbridge_tunnels_up", "Which part of a connection's tunnels is up", ["link", "connection", "place", "region"]
 )
+quota_vcpus = Gauge(
+    "landbridge_quota_vcpus", "A cloud's quota of an account, and what of it is used", ["quota", "region", "what"]
+)
+quota_planned_vcpus = Gauge(
+    "landbridge_quota_planned_vcpus", "What of it pools use that are as large as they may grow", ["quota", "region"]
+)
+image_created_seconds = Gauge(
+    "landbridge_image_created_seconds", "When the image was made that machines of a pool start from", ["pool", "region"]
+)
+image_due_seconds = Gauge("landbridge_image_due_seconds", "How old the fleet takes it", ["pool", "region"])
 nodes_most = Gauge("landbridge_nodes_most", "How many nodes the address plan has room for", ["zone"])
+
+
+class Share(NamedTuple):
+    """Of something that is bounded: the most, and what is used."""
+
+    most: float
+    used: float
 
 
 class Series:

@@ -1,7 +1,7 @@
 """What the service is told, as the add-on's stack writes it."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from services.settings_file import document, require
 
@@ -21,6 +21,18 @@ class Backup(NamedTuple):
     due_seconds: int
 
 
+class Restores(NamedTuple):
+    """What drills have left in one bucket of restores of a ring that they tested: right below `folder` of `into`. The
+    last is older than `due_seconds` where nobody tries any more.
+    """
+
+    ring: str
+    region: str
+    into: str
+    folder: str
+    due_seconds: int
+
+
 class Connection(NamedTuple):
     """Two tunnels, or more, of a link with `place`. `named` is AWS's tag Name, or Azure's id."""
 
@@ -31,25 +43,55 @@ class Connection(NamedTuple):
     named: str
 
 
+class Quota(NamedTuple):
+    """Of an account in a region, in vCPUs. `named` is AWS's code, or the id of Azure's list of usages and a name there.
+    Pools that are as large as they may grow use `planned_vcpus` of it.
+    """
+
+    region: str
+    quota: str
+    named: str
+    planned_vcpus: int
+
+
+class Image(NamedTuple):
+    """What a pool's machines start from. `named` is AWS's parameter, as launch templates have it, or the id of Azure's
+    scale set. The fleet takes none that is older than `due_seconds`.
+    """
+
+    pool: str
+    region: str
+    named: str
+    due_seconds: int
+
+
 class Settings(NamedTuple):
     """`nodes_most` are those that the address plan has room for: by zones' names, and in the cluster under an empty
     one.
     """
 
     backups: list[Backup]
+    restores: list[Restores]
     connections: list[Connection]
+    quotas: list[Quota]
+    images: list[Image]
     nodes_most: dict[str, int]
+
+
+ROWS: dict[str, type[Any]] = {
+    "backups": Backup,
+    "restores": Restores,
+    "connections": Connection,
+    "quotas": Quota,
+    "images": Image,
+}
 
 
 def read(file: Path) -> Settings:
     """Raises SettingsError."""
     found = document(file, SettingsError)
     require(file, found, Settings, SettingsError)
-    for kind, rows in ((Backup, found["backups"]), (Connection, found["connections"])):
-        for row in rows:
+    for what, kind in ROWS.items():
+        for row in found[what]:
             require(file, row, kind, SettingsError)
-    return Settings(
-        [Backup(**row) for row in found["backups"]],
-        [Connection(**row) for row in found["connections"]],
-        found["nodes_most"],
-    )
+    return Settings(**{**found, **{what: [kind(**row) for row in found[what]] for what, kind in ROWS.items()}})

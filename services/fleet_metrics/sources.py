@@ -2,18 +2,30 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from . import backups, clouds, metrics
 from .errors import CloudError
 from .metrics import Labels, Series
-from .settings import Backup, Connection, Settings
+from .settings import Backup, Connection, Image, Quota, Restores, Settings
 
 # What a source has told holds for so long while it does not answer. Then its alarms are silent, and that of silence is
 # on: an answer lost is no snapshot lost.
 KEPT_SECONDS = 700.0
-Opened = tuple[Callable[[str, str], clouds.Bucket], Callable[[str, str], clouds.Tunnels]]
+
+
+class Opened(NamedTuple):
+    """Each of a region and of what names something there."""
+
+    bucket: Callable[[str, str], clouds.Bucket] = clouds.bucket
+    tunnels: Callable[[str, str], clouds.Tunnels] = clouds.tunnels
+    quotas: Callable[[str, str], clouds.Quotas] = clouds.quotas
+    images: Callable[[str, str], clouds.Images] = clouds.images
+
+
+REAL = Opened()
 
 
 class Source(NamedTuple):
@@ -56,19 +68,32 @@ class Sources:
         self.said[one] = why
 
 
-def sources(told: Settings, opened: Opened = (clouds.bucket, clouds.tunnels)) -> Iterator[Source]:
+def sources(told: Settings, opened: Opened = REAL) -> Iterator[Source]:
     """Raises ValueError for a bucket of no known form."""
-    bucket, tunnels = opened
+    bucket = cache(opened.bucket)
     for (region, into), mine in groupby(told.backups, key=lambda one: (one.region, one.into)):
         yield _backups(region, bucket(into, region), [*mine])
-    for region, those in groupby(told.connections, key=lambda one: one.region):
-        here = [*those]
-        yield _links(region, tunnels(region, here[0].named), here)
+    for (region, into), tested in groupby(told.restores, key=lambda one: (one.region, one.into)):
+        yield _restores(region, bucket(into, region), [*tested])
+    parts: tuple[tuple[Iterable[Any], Callable[[str, str], Any], Callable[..., Source]], ...] = (
+        (told.connections, opened.tunnels, _links),
+        (told.quotas, opened.quotas, _quotas),
+        (told.images, opened.images, _images),
+    )
+    for rows, cloud, source in parts:
+        for region, those in groupby(rows, key=lambda one: one.region):
+            here = [*those]
+            yield source(region, cloud(region, here[0].named), here)
 
 
 def _backups(region: str, bucket: clouds.Bucket, mine: list[Backup]) -> Source:
     series = Series(metrics.backup_newest_seconds)
     return Source("backups", region, series, lambda now: backups.ages(bucket.listed, mine, now))
+
+
+def _restores(region: str, bucket: clouds.Bucket, mine: list[Restores]) -> Source:
+    series = Series(metrics.restore_tested_seconds)
+    return Source("restores", region, series, lambda now: backups.restored(bucket.listed, mine, now))
 
 
 def _links(region: str, tunnels: clouds.Tunnels, here: list[Connection]) -> Source:
@@ -79,9 +104,35 @@ def _links(region: str, tunnels: clouds.Tunnels, here: list[Connection]) -> Sour
     return Source("links", region, Series(metrics.tunnels_up), read)
 
 
+def _quotas(region: str, quotas: clouds.Quotas, here: list[Quota]) -> Source:
+    names = {one.named: one.quota for one in here}
+
+    def read(now: float) -> Mapping[Labels, float]:
+        found = quotas.told(names, now).items()
+        return {
+            (names[named], region, what): value for named, share in found for what, value in share._asdict().items()
+        }
+
+    return Source("quotas", region, Series(metrics.quota_vcpus), read)
+
+
+def _images(region: str, images: clouds.Images, here: list[Image]) -> Source:
+    def read(_: float) -> Mapping[Labels, float]:
+        created = images.created({one.named for one in here})
+        return {(one.pool, region): created[one.named] for one in here if one.named in created}
+
+    return Source("images", region, Series(metrics.image_created_seconds), read)
+
+
 def planned(told: Settings) -> None:
     """What needs no cloud: what readings are compared with."""
     for one in told.backups:
         metrics.backup_due_seconds.labels(one.ring, one.where, one.region).set(one.due_seconds)
+    for due in told.restores:
+        metrics.restore_due_seconds.labels(due.ring, due.region).set(due.due_seconds)
+    for quota in told.quotas:
+        metrics.quota_planned_vcpus.labels(quota.quota, quota.region).set(quota.planned_vcpus)
+    for image in told.images:
+        metrics.image_due_seconds.labels(image.pool, image.region).set(image.due_seconds)
     for zone, most in told.nodes_most.items():
         metrics.nodes_most.labels(zone).set(most)

@@ -84,6 +84,7 @@ def test_everything_lost_goes_back_to_the_snapshot_and_names_each_lost_write(dri
     assert facts["machines"] == 5
     assert facts["encrypted_by"] == "key-1"
     assert facts["recovery_point_minutes"] <= 15
+    assert facts["kept"].startswith("restores/main/main/")
     assert "restored from the snapshot backups/main/main/" in facts["frozen"]
     assert drills["everything-lost"]["lost"] >= 30
     assert drills["everything-lost"]["gap"].startswith(f"{drills['everything-lost']['lost']} writes (numbers ")

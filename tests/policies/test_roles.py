@@ -270,13 +270,20 @@ BEYOND: dict[str, Any] = {
     "a list of everything": lambda home, *_: home.pop("Condition"),
     "another cluster's list": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/other/*"}),
     "a list of all snapshots": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/*"}),
-    "copies where there are none": lambda home, copy, _: copy.update(Resource=home["Resource"]),
+    "all clusters' restores": lambda *all_: all_[2]["Condition"]["StringLike"].update({"s3:prefix": "restores/*"}),
+    "any channel": lambda *all_: all_[5].update(Resource=["*"]),
+    "secrets of Parameter Store": lambda *all_: all_[5]["Action"].append("ssm:GetParametersByPath"),
+    "instances": lambda *all_: all_[4]["Action"].append("ec2:DescribeInstances"),
+    "quotas of another region": lambda *all_: all_[4]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
+        "ap-south-1"
+    ),
+    "copies where there are none": lambda home, copy, *_: copy.update(Resource=home["Resource"]),
     "another region's bucket": lambda home, *_: home.update(Resource=[ELSEWHERE]),
-    "keys of tunnels": lambda home, copy, links: links["Action"].append("ec2:DescribeVpnConnections"),
-    "a look anywhere": lambda home, copy, links: links.pop("Condition"),
-    "a look at another region": lambda home, copy, links: links["Condition"]["StringEquals"][
-        "aws:RequestedRegion"
-    ].append("ap-south-1"),
+    "keys of tunnels": lambda *all_: all_[3]["Action"].append("ec2:DescribeVpnConnections"),
+    "a look anywhere": lambda *all_: all_[3].pop("Condition"),
+    "a look at another region": lambda *all_: all_[3]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
+        "ap-south-1"
+    ),
 }
 
 

@@ -1,10 +1,10 @@
 """What the reader of fleet metrics may do in AWS, as plain data: list a cluster's snapshots, and be told how VPN
-connections are. It reads no object, and sees no key of a tunnel.
+connections are, how much of quotas is used, and how old images are. It reads no object, and sees no key of a tunnel.
 
 The role is for one service account of one cluster, as teams' roles are (team_roles.py).
 """
 
-from fleet import fleet_metrics
+from fleet import autoscaler, fleet_metrics
 from fleet.buckets import bucket_arn, in_azure
 from fleet.model import Fleet
 
@@ -13,10 +13,13 @@ from .team_roles import ROLE, Document, allow, arn, trusted
 
 # AWS has these of no connection in particular.
 LOOKS = ["ec2:DescribeTags", "cloudwatch:GetMetricData"]
+# Nor these of one quota or image alone.
+POOLS = ["servicequotas:GetServiceQuota", "cloudwatch:GetMetricData", "ec2:DescribeImages"]
 
 
 def wanted(fleet: Fleet, cluster: str) -> bool:
-    return not in_azure(fleet, fleet.clusters[cluster].region) or bool(fleet_metrics.linked(fleet, cluster, "aws"))
+    home = not in_azure(fleet, fleet.clusters[cluster].region)
+    return home or bool(fleet_metrics.linked(fleet, cluster, "aws") or autoscaler.regions(fleet, cluster, "aws"))
 
 
 def role_name(fleet: Fleet, cluster: str) -> str:
@@ -34,7 +37,11 @@ def trust(fleet: Fleet, cluster: str) -> Document:
 
 
 def permissions(fleet: Fleet, cluster: str) -> Document:
-    linked = fleet_metrics.linked(fleet, cluster, "aws")
+    looks = (
+        ("Links", LOOKS, fleet_metrics.linked(fleet, cluster, "aws")),
+        ("Pools", POOLS, autoscaler.regions(fleet, cluster, "aws")),
+    )
+    channels = fleet_metrics.channel_arns(fleet, cluster)
     statements = [
         *(
             allow(
@@ -46,6 +53,11 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
             for one in fleet_metrics.folders(fleet, cluster)
             if not in_azure(fleet, one.region)
         ),
-        *([allow("Links", LOOKS, ["*"], StringEquals={"aws:RequestedRegion": linked})] if linked else []),
+        *(
+            allow(sid, actions, ["*"], StringEquals={"aws:RequestedRegion": regions})
+            for sid, actions, regions in looks
+            if regions
+        ),
+        *([allow("Channels", ["ssm:GetParameters"], channels)] if channels else []),
     ]
     return {"Version": "2012-10-17", "Statement": statements}

@@ -115,19 +115,22 @@ class FleetMetricsIdentity(pulumi.ComponentResource):
         identity = _of_service(self, "fleet-metrics", args, fleet_metrics_role)
         for grant in fleet_metrics_role.lists(fleet, cluster):
             assigned(f"list-{grant.region}", Assignment(*grant[1:]), identity, self)
-        if looks := fleet_metrics_role.looks(fleet, cluster):
+        looks = fleet_metrics_role.looks(fleet, cluster)
+        for kind in dict.fromkeys(look.role for look in looks):
+            number, named = fleet_metrics_role.role_id(fleet, cluster, kind), owners.of_cluster(fleet, cluster)
             definition = _definition(
                 self,
-                "may-look-at-links",
+                f"may-look-at-{kind}",
                 args,
-                number=fleet_metrics_role.role_id(fleet, cluster),
-                name=owners.of_cluster(fleet, cluster).name("fleet-metrics", 400),
-                description=f"The fleet metrics of {cluster} may tell how VPN connections are",
-                actions=fleet_metrics_role.LOOKS,
+                number=number,
+                name=f"{named.name('fleet-metrics', 400)} {kind}",
+                description=f"The fleet metrics of {cluster} may {fleet_metrics_role.WHY[kind]}",
+                actions=fleet_metrics_role.ROLES[kind],
             )
-            for grant in looks:
+            for look in (one for one in looks if one.role == kind):
                 # By its name, which policies can tell before it is made.
-                assigned(f"links-{grant.region}", Assignment(*grant[1:]), identity, self, definition)
+                what = Assignment(look.name, ids.role(fleet, number), look.scope)
+                assigned(f"{kind}-{look.where}", what, identity, self, definition)
         self.client_id = identity.client_id
         self.register_outputs({})
 

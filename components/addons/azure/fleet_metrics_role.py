@@ -4,10 +4,10 @@ A condition leaves of a role that reads blobs the list of their names; keys of c
 """
 
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 from components.storage.azure.spec import role_assignment
-from fleet import fleet_metrics
+from fleet import autoscaler, fleet_metrics
 from fleet.azure import ids
 from fleet.buckets import in_azure, resource_group
 from fleet.model import Fleet
@@ -19,11 +19,33 @@ from .team_roles import Grant, container
 from .team_roles import home as home
 
 CONNECTIONS = "Microsoft.Network/connections"
-LOOKS = [f"{CONNECTIONS}/read"]
+SETS = "Microsoft.Compute/virtualMachineScaleSets"
+# A role of the stack's own for each kind of scope. Quotas are the subscription's ("Azure permissions for Compute"), and
+# the gallery of images may not be there yet.
+LINKS, QUOTAS, POOLS = "links", "quotas", "pools"
+ROLES = {
+    LINKS: [f"{CONNECTIONS}/read"],
+    QUOTAS: ["Microsoft.Compute/locations/usages/read", "Microsoft.Compute/galleries/images/versions/read"],
+    POOLS: [f"{SETS}/read"],
+}
+WHY = {
+    LINKS: "tell how VPN connections are",
+    QUOTAS: "tell quotas, what of them is used, and how old images are",
+    POOLS: "tell which images scale sets start from",
+}
+
+
+class Look(NamedTuple):
+    """`role` is a key of ROLES, `where` the region or the subscription that it is about; `name` is a GUID."""
+
+    role: str
+    where: str
+    name: str
+    scope: str
 
 
 def wanted(fleet: Fleet, cluster: str) -> bool:
-    return in_azure(fleet, fleet.clusters[cluster].region) or bool(fleet_metrics.linked(fleet, cluster, "azure"))
+    return in_azure(fleet, fleet.clusters[cluster].region) or bool(looks(fleet, cluster))
 
 
 def identity_name(fleet: Fleet, cluster: str) -> str:
@@ -43,31 +65,46 @@ def connection(fleet: Fleet, region: str, name: str) -> str:
     return f"{group(fleet, region)}/providers/{CONNECTIONS}/{name}"
 
 
-def role_id(fleet: Fleet, cluster: str) -> str:
+def scale_set(fleet: Fleet, region: str, name: str) -> str:
+    return f"{group(fleet, region)}/providers/{SETS}/{name}"
+
+
+def usages(fleet: Fleet, region: str) -> str:
+    """Azure's list of a region's quotas, with what of them is used."""
+    return f"{ids.subscription(fleet)}/providers/Microsoft.Compute/locations/{region}/usages"
+
+
+def role_id(fleet: Fleet, cluster: str, role: str = LINKS) -> str:
     """The same in every run: Azure wants a GUID that its caller chooses."""
     what = f"{ids.subscription(fleet)}/{fleet.fleet}/{cluster}/{fleet_metrics.ACCOUNT}"
-    return str(uuid.uuid5(uuid.NAMESPACE_URL, what))
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, what if role == LINKS else f"{what}/{role}"))
 
 
 def lists(fleet: Fleet, cluster: str) -> list[Grant]:
-    """Of snapshots; none for a cluster at home elsewhere."""
+    """Of snapshots and of tested restores; none for a cluster at home elsewhere."""
+    where = {one.region: one.where for one in fleet_metrics.snapshots(fleet, cluster)}
     return [
         Grant(
-            one.region,
-            role_assignment(fleet, one.region, f"{cluster}/{fleet_metrics.ACCOUNT}/{one.where}"),
+            region,
+            role_assignment(fleet, region, f"{cluster}/{fleet_metrics.ACCOUNT}/{where[region]}"),
             ids.role(fleet, ids.BLOB_READER),
-            container(fleet, one.region),
-            fleet_metrics.condition(one.prefix),
+            container(fleet, region),
+            fleet_metrics.condition(*prefixes),
         )
-        for one in fleet_metrics.folders(fleet, cluster)
-        if in_azure(fleet, one.region)
+        for region, prefixes in fleet_metrics.listed(fleet, cluster).items()
+        if in_azure(fleet, region)
     ]
 
 
-def looks(fleet: Fleet, cluster: str) -> list[Grant]:
-    """Of connections, by a role of the stack's own: one for each region."""
-    role = role_id(fleet, cluster)
+def looks(fleet: Fleet, cluster: str) -> list[Look]:
+    """By roles of the stack's own: in each region with links or with pools, and in the subscription."""
+    pools = autoscaler.regions(fleet, cluster, "azure")
+    found = [
+        *((LINKS, region, group(fleet, region)) for region in fleet_metrics.linked(fleet, cluster, "azure")),
+        *((POOLS, region, group(fleet, region)) for region in pools),
+        *([(QUOTAS, "subscription", ids.subscription(fleet))] if pools else []),
+    ]
     return [
-        Grant(region, str(uuid.uuid5(uuid.UUID(role), region)), ids.role(fleet, role), group(fleet, region), "")
-        for region in fleet_metrics.linked(fleet, cluster, "azure")
+        Look(role, where, str(uuid.uuid5(uuid.UUID(role_id(fleet, cluster, role)), where)), scope)
+        for role, where, scope in found
     ]

@@ -1,4 +1,5 @@
-"""What Prometheus can't ask itself, and only clouds and buckets know: how old snapshots are, and how links are.
+"""What Prometheus can't ask itself, and only clouds and buckets know: how old snapshots are, when a restore was last
+tested, and how links are.
 
 One pod: what it reads is in the clouds, and while it moves nothing is lost.
 """
@@ -8,14 +9,15 @@ from ipaddress import IPv4Network
 
 from components.control_plane.api import NODE_MASK
 from components.control_plane.backups import GRACE_MINUTES
-from components.control_plane.rings import RINGS
+from components.control_plane.rings import MAIN, RINGS
 from components.links.connections import connection_name
-from components.pools.names import zone_name
+from components.pools.names import Names, zone_name
 from components.storage.azure.spec import CONTAINER
 from components.tags import Owner
-from fleet import fleet_metrics
+from fleet import autoscaler, fleet_metrics, image_names, quotas
 from fleet.address import sizes
 from fleet.buckets import bucket_name, in_azure
+from fleet.image_names import RESOLVE
 from fleet.model import Fleet
 
 from ..aws import fleet_metrics_role as aws_role
@@ -31,6 +33,8 @@ SETTINGS, FOLDER = "fleet-metrics-settings", "/etc/landbridge"
 # Its metrics and its health: one that no other program of ours has.
 PORT = 8091
 READ_MINUTES = 5
+# How long ago the last drill of a restore may be. Drills restore main alone: events begin anew, empty.
+RESTORE_DAYS, RESTORED = 90, (MAIN,)
 # The stack of all links, in names of what it makes: stacks/catalogue.py.
 LINKS = "links"
 # In Azure of each of its gateway's two instances: tunnels with AWS are of one of them.
@@ -56,7 +60,10 @@ def settings(spec: AddOnsSpec) -> Manifest:
     fleet, name = spec.fleet, spec.cluster.name
     return {
         "backups": [*_backups(fleet, name)],
+        "restores": [*_restores(fleet, name)],
         "connections": [*connections(fleet, name)],
+        "quotas": [*_quotas(fleet, name)],
+        "images": [*_images(fleet, name)],
         "nodes_most": {
             "": 2 ** (NODE_MASK - IPv4Network(spec.cluster.pods_cidr).prefixlen),
             **dict(_zones(spec)),
@@ -65,19 +72,35 @@ def settings(spec: AddOnsSpec) -> Manifest:
 
 
 def _backups(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
-    for folder in fleet_metrics.folders(fleet, cluster):
-        bucket = bucket_name(fleet, folder.region)
-        in_blob = in_azure(fleet, folder.region)
+    for folder in fleet_metrics.snapshots(fleet, cluster):
         for ring in RINGS:
             yield {
                 "ring": ring.name,
                 "where": folder.where,
                 "region": folder.region,
-                "into": f"https://{bucket}.blob.core.windows.net/{CONTAINER}" if in_blob else f"s3://{bucket}",
+                "into": _bucket(fleet, folder.region),
                 "folder": f"{folder.prefix}{ring.name}/",
                 # One that came just after a reading is seen by the next.
                 "due_seconds": 60 * (ring.backup_minutes + GRACE_MINUTES + READ_MINUTES),
             }
+
+
+def _restores(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
+    folder = fleet_metrics.restores(fleet, cluster)
+    for ring in RESTORED:
+        yield {
+            "ring": ring.name,
+            "region": folder.region,
+            "into": _bucket(fleet, folder.region),
+            "folder": f"{folder.prefix}{ring.name}/",
+            "due_seconds": RESTORE_DAYS * 86_400,
+        }
+
+
+def _bucket(fleet: Fleet, region: str) -> str:
+    bucket = bucket_name(fleet, region)
+    in_blob = in_azure(fleet, region)
+    return f"https://{bucket}.blob.core.windows.net/{CONTAINER}" if in_blob else f"s3://{bucket}"
 
 
 def connections(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
@@ -115,6 +138,38 @@ def _connection(fleet: Fleet, region: str, other: str, place: str, number: int) 
     }
 
 
+def _quotas(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
+    """Those that the cluster's pools count in, whoever else does: a cloud counts the account's machines together."""
+    for region in autoscaler.regions(fleet, cluster):
+        cloud = fleet.regions[region].cloud
+        grown = quotas.grown(cloud, {name: pool for name, pool in fleet.pools.items() if pool.region == region})
+        own = {name for name, pool in fleet.pools.items() if pool.cluster == cluster}
+        for place, pools in grown.items():
+            if own & pools.keys():
+                name = quotas.cloud_name(cloud, place)
+                yield {
+                    "region": region,
+                    "quota": place[-1],
+                    "named": f"{azure_role.usages(fleet, region)}/{name}" if cloud == "azure" else name,
+                    "planned_vcpus": sum(pools.values()),
+                }
+
+
+def _images(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
+    """By regions. All groups of a pool start from one."""
+    pools = autoscaler.pools(fleet, cluster).items()
+    for name, pool in sorted(pools, key=lambda one: (one[1].region or "", one[0])):
+        region = pool.region or ""
+        azure = fleet.regions[region].cloud == "azure"
+        group = azure_role.scale_set(fleet, region, Names(fleet).groups(name)[0])
+        yield {
+            "pool": name,
+            "region": region,
+            "named": group if azure else f"{RESOLVE}{image_names.of_pool(fleet, name)}",
+            "due_seconds": fleet.images.max_age_days * 86_400,
+        }
+
+
 def _zones(spec: AddOnsSpec) -> Iterator[tuple[str, int]]:
     """Nodes that a zone's private subnet has room for, beside what stands at planned addresses there."""
     for pool in spec.pools:
@@ -139,7 +194,7 @@ def pod(spec: AddOnsSpec) -> Manifest:
     reader = ours(
         ADDON,
         "10m",
-        "96Mi",
+        "128Mi",
         [
             "python3",
             "-m",

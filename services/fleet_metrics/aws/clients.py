@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from ..errors import CloudError
 
 
+@cache
 def client(service: str, region: str | None = None) -> Any:
     import boto3
     from botocore.config import Config

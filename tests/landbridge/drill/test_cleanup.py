@@ -1,5 +1,7 @@
 """A drill that does not end: what tells of it, who puts it right, and that no second one begins meanwhile."""
 
+import json
+import re
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -215,3 +217,27 @@ def test_clearing_takes_no_drills() -> None:
 def test_settling_needs_a_revision() -> None:
     with pytest.raises(DrillError, match="no revision"):
         run.settle(run.DRILLS["everything-lost"], run.Result("everything-lost"), Outcome(1.0), [], set())
+
+
+def test_a_drill_that_held_and_went_back_to_a_snapshot_leaves_word_of_it(
+    session: Any, monkeypatch: pytest.MonkeyPatch, calls: list[str]
+) -> None:
+    snapshot = "backups/main/main/2026-11-30T000000Z-4711.db"
+    facts, problems = {"rolled": {"snapshot": snapshot}}, {"rolled": "no"}
+
+    def one(drill: Any, _bench: Any) -> Any:
+        return run.Result(drill.name, problem=problems.get(drill.name, ""), facts=facts.get(drill.name, {}))
+
+    def left() -> list[str]:
+        return [found.key for found in session.bucket.listed("restores/")]
+
+    ran(session, monkeypatch, one)
+    assert left() == [], "it did not hold"
+    problems.clear()
+    told = ran(session, monkeypatch, one)
+    (key,) = left()
+    assert re.fullmatch(r"restores/main/main/\d{4}-\d\d-\d\dT\d{6}Z-4711\.json", key)
+    assert json.loads(session.bucket.read(key)) == {"drill": "rolled", "snapshot": snapshot}
+    assert told[-1] == f"  kept, for monitoring: s3://{BUCKET}/{key}"
+    assert Mark(session).read() == {}
+    assert calls

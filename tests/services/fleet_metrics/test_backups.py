@@ -8,11 +8,13 @@ from moto import mock_aws
 
 from components.control_plane.backups import place
 from components.control_plane.rings import EVENTS, MAIN
+from fleet.fleet_metrics import drilled
+from landbridge.drill import tested as of_drills
 from landbridge.etcd.store import key
 from services.fleet_metrics import backups
 from services.fleet_metrics.aws.bucket import Bucket
 from services.fleet_metrics.errors import CloudError
-from services.fleet_metrics.settings import Backup
+from services.fleet_metrics.settings import Backup, Restores
 
 AT = datetime(2026, 11, 30, 0, 10, tzinfo=UTC)
 NOW = AT.timestamp()
@@ -60,6 +62,15 @@ def test_rings_and_places_are_told_apart_and_one_without_any_is_not_told() -> No
     listed = Listing(key("main", "main", 6, at(29, 20)))
     mine = [Backup(ring.name, "home", "us-west-2", "s3://b", f"{place('main', ring)}/", 60) for ring in (MAIN, EVENTS)]
     assert backups.ages(listed, mine, NOW) == {("main", "home", "us-west-2"): at(29, 20).timestamp()}
+
+
+def test_the_last_restore_is_told_by_what_its_drill_has_left() -> None:
+    left = [of_drills.key("main", 4711, at(day, 12, month=month)) for month, day in ((9, 2), (10, 2))]
+    snapshot = f"{drilled('main')}main/2026-11-29T120000Z-7.db"
+    listed = Listing(*left, snapshot)
+    mine = [Restores(ring, "us-west-2", "s3://b", f"{drilled('main')}{ring}/", 60) for ring in ("main", "events")]
+    assert backups.restored(listed, mine, NOW) == {("main", "us-west-2"): at(2, 12, month=10).timestamp()}
+    assert backups.restored(Listing(snapshot), mine, NOW) == {}
 
 
 @mock_aws

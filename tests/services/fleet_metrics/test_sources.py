@@ -10,32 +10,45 @@ from prometheus_client import REGISTRY
 
 from services.fleet_metrics import settings, sources
 from services.fleet_metrics.errors import CloudError, SettingsError
-from services.fleet_metrics.settings import Backup, Connection, Settings
-from services.fleet_metrics.sources import KEPT_SECONDS, Sources, planned
+from services.fleet_metrics.metrics import Share
+from services.fleet_metrics.settings import Backup, Connection, Image, Quota, Restores, Settings
+from services.fleet_metrics.sources import KEPT_SECONDS, Opened, Sources, planned
 
 AT = 1796000000.0  # 2026-11-30T00:53:20Z
 KEY = "backups/main/main/2026-11-30T005000Z-7.db"
 TAKEN = AT - 200
 HOME = Backup("main", "home", "us-west-2", "s3://home", "backups/main/main/", 1620)
 COPY = Backup("main", "copy", "us-east-1", "s3://away", "copies/us-west-2/main/main/", 1620)
+TESTED = Restores("main", "us-west-2", "s3://home", "restores/main/main/", 7_776_000)
+DRILL = "restores/main/main/2026-11-30T005100Z-7.json"
 LAB = Connection("lab/us-west-2", "lab", "us-west-2", "us-west-2-lab-1", "example-links-us-west-2-lab-1")
 SECOND = LAB._replace(connection="us-west-2-lab-2", named="example-links-us-west-2-lab-2")
 SOUTH = Connection("lab/southcentralus", "lab", "southcentralus", "southcentralus-lab-1", "/subscriptions/s/x")
-TOLD = Settings([HOME, COPY], [LAB, SECOND, SOUTH], {"": 512, "us-west-2a": 992})
+P = Quota("us-west-2", "p", "L-417A185B", 1920)
+WEST = Image("west", "us-west-2", "resolve:ssm:/example/images/gpu/1.36.2/stable", 7_776_000)
+TOLD = Settings([HOME, COPY], [TESTED], [LAB, SECOND, SOUTH], [P], [WEST], {"": 512, "us-west-2a": 992})
 
 
 class Clouds:
     """Both, as the service asks them. `away` are regions that do not answer."""
 
     def __init__(self) -> None:
-        self.keys = {"s3://home": [KEY], "s3://away": list[str]()}
+        self.keys = {"s3://home": [KEY, DRILL], "s3://away": list[str]()}
         self.states = {LAB.named: 1.0, SECOND.named: 0.5, SOUTH.named: 1.0}
+        self.shares = {P.named: Share(960.0, 768.0)}
+        self.made = {WEST.named: AT - 86_400}
         self.away = set[str]()
 
     def bucket(self, into: str, region: str) -> Any:
         return Bed(self, region, into)
 
     def tunnels(self, region: str, named: str) -> Any:
+        return Bed(self, region, named)
+
+    def quotas(self, region: str, named: str) -> Any:
+        return Bed(self, region, named)
+
+    def images(self, region: str, named: str) -> Any:
         return Bed(self, region, named)
 
 
@@ -55,6 +68,14 @@ class Bed:
         self._there()
         return {one: state for one, state in self.clouds.states.items() if one in named}
 
+    def told(self, named: Collection[str], now: float) -> Mapping[str, Share]:
+        self._there()
+        return {one: share for one, share in self.clouds.shares.items() if one in named}
+
+    def created(self, named: Collection[str]) -> Mapping[str, float]:
+        self._there()
+        return {one: when for one, when in self.clouds.made.items() if one in named}
+
 
 @pytest.fixture
 def clouds() -> Clouds:
@@ -63,7 +84,7 @@ def clouds() -> Clouds:
 
 @pytest.fixture
 def asked(clouds: Clouds) -> Iterator[Sources]:
-    made = Sources(sources.sources(TOLD, (clouds.bucket, clouds.tunnels)), AT)
+    made = Sources(sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images)), AT)
     yield made
     for one in made.found:
         one.series.tell({})
@@ -79,14 +100,23 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
     assert {*series("landbridge_fleet_metrics_read_seconds").values()} == {AT}, "what has not answered yet may still"
     asked.step(AT + 10)
     assert series("landbridge_backup_newest_seconds") == {"main home us-west-2": TAKEN}
+    assert series("landbridge_restore_tested_seconds") == {"main us-west-2": AT - 140}
     assert series("landbridge_tunnels_up") == {
         "lab/us-west-2 us-west-2-lab-1 lab us-west-2": 1.0,
         "lab/us-west-2 us-west-2-lab-2 lab us-west-2": 0.5,
         "lab/southcentralus southcentralus-lab-1 lab southcentralus": 1.0,
     }
-    assert series("landbridge_fleet_metrics_read_seconds") == dict.fromkeys(
-        ("backups us-west-2", "backups us-east-1", "links us-west-2", "links southcentralus"), AT + 10
-    )
+    assert series("landbridge_quota_vcpus") == {"p us-west-2 most": 960.0, "p us-west-2 used": 768.0}
+    assert series("landbridge_image_created_seconds") == {"west us-west-2": AT - 86_400}
+    places = {
+        "backups": ["us-west-2", "us-east-1"],
+        "restores": ["us-west-2"],
+        "links": ["us-west-2", "southcentralus"],
+        "quotas": ["us-west-2"],
+        "images": ["us-west-2"],
+    }
+    read = {f"{source} {region}": AT + 10 for source, regions in places.items() for region in regions}
+    assert series("landbridge_fleet_metrics_read_seconds") == read
 
 
 def test_one_that_does_not_answer_keeps_its_series_for_a_while_and_holds_up_no_other(
@@ -111,9 +141,15 @@ def test_one_that_does_not_answer_keeps_its_series_for_a_while_and_holds_up_no_o
     assert len(series("landbridge_tunnels_up")) == 3
     assert capsys.readouterr().err.splitlines() == [
         "fleet metrics: backups us-west-2: us-west-2 does not answer",
+        "fleet metrics: restores us-west-2: us-west-2 does not answer",
         "fleet metrics: links us-west-2: us-west-2 does not answer",
+        "fleet metrics: quotas us-west-2: us-west-2 does not answer",
+        "fleet metrics: images us-west-2: us-west-2 does not answer",
         "fleet metrics: backups us-west-2: it answers again",
+        "fleet metrics: restores us-west-2: it answers again",
         "fleet metrics: links us-west-2: it answers again",
+        "fleet metrics: quotas us-west-2: it answers again",
+        "fleet metrics: images us-west-2: it answers again",
     ]
 
 
@@ -127,6 +163,9 @@ def test_a_connection_of_which_a_cloud_tells_nothing_has_no_series(asked: Source
 def test_what_readings_are_compared_with_is_there_from_the_start() -> None:
     planned(TOLD)
     assert series("landbridge_nodes_most") == {"": 512, "us-west-2a": 992}
+    assert series("landbridge_quota_planned_vcpus") == {"p us-west-2": 1920}
+    assert series("landbridge_image_due_seconds") == {"west us-west-2": 7_776_000}
+    assert series("landbridge_restore_due_seconds") == {"main us-west-2": 7_776_000}
     assert series("landbridge_backup_due_seconds") == {"main home us-west-2": 1620, "main copy us-east-1": 1620}
 
 
@@ -134,13 +173,19 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
     file = tmp_path / "settings.json"
     plain = {
         "backups": [one._asdict() for one in TOLD.backups],
+        "restores": [one._asdict() for one in TOLD.restores],
         "connections": [one._asdict() for one in TOLD.connections],
+        "quotas": [one._asdict() for one in TOLD.quotas],
+        "images": [one._asdict() for one in TOLD.images],
         "nodes_most": TOLD.nodes_most,
     }
     file.write_text(json.dumps(plain))
     assert settings.read(file) == TOLD
     for wrong, why in (
-        ({**plain, "more": 1}, "Settings has to have backups, connections, nodes_most, and nothing else"),
+        (
+            {**plain, "more": 1},
+            "Settings has to have backups, restores, connections, quotas, images, nodes_most, and nothing else",
+        ),
         ({**plain, "backups": [{"ring": "main"}]}, "Backup has to have ring, where"),
         ("[", "it is no JSON"),
     ):
@@ -153,4 +198,4 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
 
 def test_a_bucket_of_no_known_form_is_an_error_at_the_start() -> None:
     with pytest.raises(ValueError, match="gs://x is no fleet bucket"):
-        list(sources.sources(Settings([HOME._replace(into="gs://x")], [], {})))
+        list(sources.sources(TOLD._replace(backups=[HOME._replace(into="gs://x")])))

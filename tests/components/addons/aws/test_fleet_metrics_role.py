@@ -19,14 +19,17 @@ from components.addons.spec import AddOnsSpec
 from components.storage.aws import bucket as storage
 from components.tags import Owner
 from fleet import fleet_metrics
+from landbridge.drill import tested
 from services.fleet_metrics import backups
 from services.fleet_metrics.aws.bucket import Bucket
+from services.fleet_metrics.aws.images import Region as Images
+from services.fleet_metrics.aws.quotas import Region as Quotas
 from services.fleet_metrics.aws.tunnels import Region
 from services.fleet_metrics.errors import CloudError
-from services.fleet_metrics.settings import Backup
+from services.fleet_metrics.settings import Backup, Restores
 from tests.components.addons import bed, cloud
 from tests.local.aws.conftest import asker
-from tests.local.aws.support import refused, with_keys
+from tests.local.aws.support import image, refused, with_keys
 from tests.support import golden
 from tests.support.apiserver import Server
 
@@ -36,9 +39,10 @@ STAMP = f"{datetime.now(UTC):%Y-%m-%dT%H%M%SZ}"
 TAKEN = datetime.strptime(STAMP, "%Y-%m-%dT%H%M%SZ").replace(tzinfo=UTC).timestamp()
 # What lies where, as machines put it there.
 OWN = {HOME: f"backups/main/main/{STAMP}-7.db", AWAY: f"copies/us-west-2/main/main/{STAMP}-7.db"}
+DRILL = tested.key("main", 7, datetime.fromtimestamp(TAKEN, UTC))
 OTHERS = {
-    HOME: ("", "backups/", "backups/main", "backups/main-2/", "copies/", "records/main/", "teams/"),
-    AWAY: ("", "copies/", "copies/us-west-2/", "copies/us-west-2/other/", "backups/main/"),
+    HOME: ("", "backups/", "backups/main", "backups/main-2/", "copies/", "records/main/", "restores/", "teams/"),
+    AWAY: ("", "copies/", "copies/us-west-2/", "copies/us-west-2/other/", "backups/main/", "restores/main/"),
 }
 Client = Callable[..., Any]
 
@@ -51,8 +55,9 @@ def test_documents(example: AddOnsSpec) -> None:
 
 def test_at_home_in_azure_it_is_told_of_links_and_lists_nothing() -> None:
     fleet = bed.both().fleet
-    (looks,) = role.permissions(fleet, "south")["Statement"]
-    assert (looks["Sid"], looks["Condition"]) == ("Links", {"StringEquals": {"aws:RequestedRegion": [WEST]}})
+    looks = role.permissions(fleet, "south")["Statement"]
+    assert [one["Sid"] for one in looks] == ["Links", "Pools", "Channels"]
+    assert [one["Condition"] for one in looks[:2]] == [{"StringEquals": {"aws:RequestedRegion": [WEST]}}] * 2
     pools = {name: pool for name, pool in fleet.pools.items() if name != "own-west"}
     assert not role.wanted(fleet.model_copy(update={"pools": pools}), "south"), "it has nothing in AWS"
 
@@ -61,7 +66,7 @@ def test_without_a_site_and_another_cloud_there_are_no_links(example: AddOnsSpec
     fleet = bed.in_aws(example).fleet
     pools = {name: pool for name, pool in fleet.pools.items() if not pool.site}
     alone = role.permissions(fleet.model_copy(update={"pools": pools}), "main")["Statement"]
-    assert [one["Sid"] for one in alone] == ["ListHome", "ListCopy"]
+    assert [one["Sid"] for one in alone] == ["ListHome", "ListCopy", "ListRestores", "Pools", "Channels"]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,7 @@ def stored(root: Client, example: AddOnsSpec) -> Iterator[Client]:
         where = {"CreateBucketConfiguration": {"LocationConstraint": region}} if region != EAST else {}
         s3.create_bucket(Bucket=bucket, **where)
         s3.put_bucket_policy(Bucket=bucket, Policy=json.dumps(storage.bucket_policy(example.fleet, region)))
-        for key in (OWN[bucket], "backups/main-2/x", "teams/research/a"):
+        for key in (OWN[bucket], DRILL, "backups/main-2/x", "teams/research/a"):
             s3.put_object(Bucket=bucket, Key=key, Body=b"1")
     yield root
     # Another file's tests make buckets of these names.
@@ -124,6 +129,14 @@ def test_it_tells_the_age_of_snapshots_at_home_and_of_their_copies(as_pod: Clien
         assert backups.ages(s3.listed, mine, time.time()) == {("main", where, region): TAKEN}
 
 
+def test_it_tells_when_a_restore_was_last_tested(as_pod: Client, example: AddOnsSpec) -> None:
+    (mine,) = [Restores(**one) for one in addon.settings(example)["restores"]]
+    assert mine.into == f"s3://{HOME}"
+    s3 = as_pod("s3", WEST)
+    assert backups.restored(Bucket(HOME, WEST, s3).listed, [mine], time.time()) == {("main", WEST): TAKEN}
+    assert refused(s3.get_object, Bucket=HOME, Key=DRILL) == "AccessDenied"
+
+
 @pytest.mark.parametrize("bucket", [HOME, AWAY])
 def test_it_lists_no_more_than_that_and_reads_nothing(bucket: str, as_pod: Client) -> None:
     s3 = as_pod("s3", WEST if bucket == HOME else EAST)
@@ -158,6 +171,58 @@ def test_it_sees_no_key_of_a_tunnel_and_asks_in_no_other_region(as_pod: Client, 
     assert refused(as_pod("ec2").describe_vpn_connections) == "UnauthorizedOperation"
     with pytest.raises(CloudError, match=f"{ASIA}: .*UnauthorizedOperation"):
         Region(ASIA, as_pod("ec2", ASIA), as_pod("cloudwatch", ASIA)).up(["x"], time.time())
+
+
+def test_it_is_told_what_was_granted_of_quotas_and_what_is_used(
+    as_pod: Client, root: Client, endpoint: str, example: AddOnsSpec
+) -> None:
+    told = addon.settings(example)["quotas"]
+    named = {one["quota"]: one["named"] for one in told if one["region"] == WEST}
+    own, region = asker(endpoint), Quotas(WEST, as_pod("service-quotas"), as_pod("cloudwatch"))
+    own("quotas", {named["p"]: 192})
+    ec2 = root("ec2")
+    before = region.told(named.values(), time.time())
+    assert before[named["p"]] == (192.0, 0.0)
+    ids = [
+        ec2.run_instances(ImageId=image(ec2), InstanceType=kind, MinCount=n, MaxCount=n)["Instances"][0]["InstanceId"]
+        for kind, n in (("p5.48xlarge", 1), ("m7i.large", 1))
+    ]
+    assert (
+        refused(ec2.run_instances, ImageId=image(ec2), InstanceType="p5.48xlarge", MinCount=1, MaxCount=1)
+        == "VcpuLimitExceeded"
+    )
+    found = region.told(named.values(), time.time())
+    assert found[named["p"]] == (192.0, 192.0)
+    assert found[named["standard"]].used == before[named["standard"]].used + 2
+    ec2.terminate_instances(InstanceIds=ids)
+    assert region.told(named.values(), time.time()) == before
+    own("quotas", {})
+    with pytest.raises(CloudError, match=f"{ASIA}: .*AccessDenied"):
+        Quotas(ASIA, as_pod("service-quotas", ASIA), as_pod("cloudwatch", ASIA)).told(["L-417A185B"], time.time())
+    assert refused(as_pod("ec2").describe_instances) == "UnauthorizedOperation"
+
+
+def test_it_is_told_when_images_were_made_that_machines_start_from(
+    as_pod: Client, root: Client, example: AddOnsSpec
+) -> None:
+    rows = {one["pool"]: one for one in addon.settings(example)["images"] if one["region"] == WEST}
+    assert rows.keys() == {"west-gpu", "cpu", "system"}
+    ec2, ssm, begun = root("ec2"), root("ssm"), time.time()
+    machine = ec2.run_instances(ImageId=image(ec2), MinCount=1, MaxCount=1)["Instances"][0]["InstanceId"]
+    made = ec2.create_image(InstanceId=machine, Name="gpu")["ImageId"]
+    ec2.terminate_instances(InstanceIds=[machine])
+    name = rows["west-gpu"]["named"].removeprefix("resolve:ssm:")
+    ssm.put_parameter(Name=name, Value=made, Type="String", Overwrite=True)
+    region, named = Images(WEST, as_pod("ssm"), as_pod("ec2")), [one["named"] for one in rows.values()]
+    ((told, created),) = region.created(named).items()
+    assert told == rows["west-gpu"]["named"], "no image stands behind the channel of machines without GPUs"
+    assert begun - 1 <= created <= time.time()
+    ec2.deregister_image(ImageId=made)
+    assert region.created(named) == {}
+    assert refused(as_pod("ssm").get_parameter, Name=name) == "AccessDeniedException"
+    assert refused(as_pod("ssm").get_parameters, Names=["/example/images/gpu/1.0/stable"]) == "AccessDeniedException"
+    with pytest.raises(CloudError, match=f"{ASIA}: .*AccessDenied"):
+        Images(ASIA, as_pod("ssm", ASIA), as_pod("ec2", ASIA)).created(named)
 
 
 @pytest.mark.usefixtures("as_pod")

@@ -17,24 +17,31 @@ from components.addons.azure.pod_role import AUDIENCE
 from fleet import fleet_metrics, issuers
 from fleet.azure import ids
 from fleet.model import Fleet
+from landbridge.drill import tested
 from services.fleet_metrics import backups
 from services.fleet_metrics.azure.bucket import Bucket
+from services.fleet_metrics.azure.images import Region as Images
+from services.fleet_metrics.azure.quotas import Region as Quotas
 from services.fleet_metrics.azure.tunnels import Region, part
 from services.fleet_metrics.errors import CloudError
-from services.fleet_metrics.settings import Backup
+from services.fleet_metrics.settings import Backup, Restores
 from tests.components.addons import bed
 from tests.components.addons.azure import stored
 from tests.components.addons.azure.looking import looking
 from tests.components.addons.azure.test_addons import SOUTH
 from tests.components.addons.azure.test_autoscaler_role import Mocks
-from tests.local.azure.conftest import azure, group, here, place  # noqa: F401
+from tests.local.azure.conftest import azure, compute, group, here, place  # noqa: F401
+from tests.local.azure.machines import scale_set, subnet
 from tests.local.azure.network_support import Place
-from tests.local.azure.support import LocalAzure
+from tests.local.azure.support import SUBSCRIPTION, LocalAzure
+from tests.local.azure.test_galleries import Images as Gallery
 from tests.local.azure.test_vpn import ends, hub  # noqa: F401
 
 CLUSTER = "south"
 NOW = datetime(2026, 11, 30, 12, 10, tzinfo=UTC).timestamp()
+DEFINED, ASSIGNED = "RoleDefinition", "RoleAssignment"
 OWN = "backups/south/main/2026-11-30T120000Z-7.db"
+DRILL = tested.key("south", 7, datetime(2026, 11, 30, 12, tzinfo=UTC))
 OTHERS = ("backups/main/main/2026-11-30T120000Z-7.db", "records/south/a", "teams/research/a")
 
 
@@ -68,10 +75,11 @@ def test_at_home_in_azure_it_lists_snapshots_and_takes_tokens_of_its_own_account
     assert trusted["subject"] == "system:serviceaccount:kube-system:fleet-metrics"
     assert (trusted["issuer"], trusted["audiences"]) == (issuers.url(fleet, CLUSTER), [AUDIENCE])
     # South has no nodes at the site: of tunnels between the clouds AWS tells.
-    assert given(mocks).keys() == {team_roles.container(fleet, SOUTH)}
-    (lists,) = given(mocks).values()
+    places = {team_roles.container(fleet, SOUTH), role.group(fleet, SOUTH), ids.subscription(fleet)}
+    assert given(mocks).keys() == places
+    lists = given(mocks)[team_roles.container(fleet, SOUTH)]
     assert lists["roleDefinitionId"] == ids.role(fleet, ids.BLOB_READER)
-    assert lists["condition"] == fleet_metrics.condition("backups/south/")
+    assert lists["condition"] == fleet_metrics.condition("backups/south/", "restores/south/")
 
 
 def test_copies_in_a_second_region_are_listed_there(fleet: Fleet) -> None:
@@ -86,11 +94,15 @@ def test_copies_in_a_second_region_are_listed_there(fleet: Fleet) -> None:
 
 def test_at_home_elsewhere_it_sees_connections_of_its_regions_and_nothing_else(fleet: Fleet) -> None:
     mocks = made_for(fleet, "main")
-    (looks,) = given(mocks).values()
-    assert looks["scope"] == role.group(fleet, SOUTH)
-    (definition,) = [one for (kind, _), one in mocks.made.items() if kind == "RoleDefinition"]
-    assert definition["permissions"] == [{"actions": ["Microsoft.Network/connections/read"], "notActions": []}]
-    assert looks["roleDefinitionId"].endswith(definition["roleDefinitionId"])
+    made = {name: [one for (kind, _), one in mocks.made.items() if kind == name] for name in (DEFINED, ASSIGNED)}
+    roles = {one["roleDefinitionId"]: one["permissions"][0]["actions"] for one in made[DEFINED]}
+    kinds = {id_: kind for kind, actions in role.ROLES.items() for id_, may in roles.items() if may == actions}
+    assert {(kinds[one["roleDefinitionId"].rpartition("/")[2]], one["scope"]) for one in made[ASSIGNED]} == {
+        (role.LINKS, role.group(fleet, SOUTH)),
+        (role.POOLS, role.group(fleet, SOUTH)),
+        (role.QUOTAS, ids.subscription(fleet)),
+    }
+    assert all(action.endswith("/read") for actions in role.ROLES.values() for action in actions)
     assert role.role_id(fleet, "main") != role.role_id(fleet, CLUSTER)
 
 
@@ -100,8 +112,8 @@ def test_without_anything_in_azure_it_is_nobody_there() -> None:
 
 @pytest.fixture
 def container(azure: LocalAzure, group: str) -> Any:  # noqa: F811
-    condition = fleet_metrics.condition("backups/south/")
-    return stored.container(azure, group, condition, (OWN, *OTHERS), ids.BLOB_READER)
+    condition = fleet_metrics.condition("backups/south/", "restores/south/")
+    return stored.container(azure, group, condition, (OWN, DRILL, *OTHERS), ids.BLOB_READER)
 
 
 def refused(act: Callable[[], Any]) -> None:
@@ -114,10 +126,13 @@ def test_it_tells_the_age_of_snapshots_and_reads_and_changes_none(container: Any
     mine = [Backup(ring, "home", SOUTH, "", f"backups/south/{ring}/", 1) for ring in ("main", "events")]
     taken = datetime(2026, 11, 30, 12, tzinfo=UTC).timestamp()
     assert backups.ages(bucket.listed, mine, NOW) == {("main", "home", SOUTH): taken}
+    restores = [Restores("main", SOUTH, "", "restores/south/main/", 1)]
+    assert backups.restored(bucket.listed, restores, NOW) == {("main", SOUTH): taken}
+    refused(lambda: container.download_blob(DRILL).readall())
     refused(lambda: container.download_blob(OWN).readall())
     refused(lambda: container.upload_blob(OWN, b"2", overwrite=True))
     refused(lambda: container.delete_blob(OWN))
-    for prefix in ("", "backups/", "backups/south", "backups/main/", "records/south/", "teams/"):
+    for prefix in ("", "backups/", "backups/south", "backups/main/", "records/south/", "restores/", "teams/"):
         refused(partial(_listed, container, prefix))
     with pytest.raises(CloudError, match=r"List Blobs https://account\..*/fleet/teams/: .*not authorized"):
         bucket.listed("teams/")
@@ -135,7 +150,7 @@ def test_it_is_told_which_part_of_a_connection_s_tunnels_is_up(
 ) -> None:
     made = here.make("connections", "tunnel", properties=ends)
     one, two = (here.get("publicIPAddresses", name)["properties"]["ipAddress"] for name in ("one", "two"))
-    client = looking(azure, group, *role.LOOKS, scope=here.id)
+    client = looking(azure, group, *role.ROLES[role.LINKS], scope=here.id)
     region, missing = Region(SOUTH, client), here.path("connections", "none")
     assert region.up([made["id"], missing], NOW) == {made["id"]: 0.0, missing: 0.0}
     azure.own("tunnels", [made["id"], {one: "Connected"}])
@@ -154,6 +169,42 @@ def _key(connection: str) -> Any:
 
     address = f"https://management.azure.com{connection}/sharedkey"
     return HttpRequest("GET", address, params={"api-version": "2024-05-01"})
+
+
+def test_it_is_told_what_was_granted_of_quotas_and_what_is_used(azure: LocalAzure, group: str, fleet: Fleet) -> None:  # noqa: F811
+    usages = f"/subscriptions/{SUBSCRIPTION}/providers/Microsoft.Compute/locations/{SOUTH}/usages"
+    named = [f"{usages}/{name}" for name in ("standardNDSH100v5Family", "cores", "lowPriorityCores", "noFamily")]
+    region = Quotas(SOUTH, looking(azure, group, *role.ROLES[role.QUOTAS]))
+    azure.own("quotas", {SOUTH: {"standardNDSH100v5Family": 96, "lowPriorityCores": 0}})
+    found = region.told(named, NOW)
+    assert found[named[0]] == (96.0, 0.0)
+    assert found[named[2]].most == 0.0
+    assert found.keys() == {*named[:3]}, "what Azure does not list is not told"
+    azure.own("quotas", {})
+    with pytest.raises(CloudError, match=f"{SOUTH}: .*AuthorizationFailed"):
+        Quotas(SOUTH, looking(azure, group, *role.ROLES[role.LINKS])).told(named, NOW)
+
+
+def test_it_is_told_when_images_were_made_that_machines_start_from(
+    azure: LocalAzure,  # noqa: F811
+    group: str,  # noqa: F811
+    place: str,  # noqa: F811
+    compute: Any,  # noqa: F811
+) -> None:
+    gallery = Gallery(azure, compute, place)
+    version, begun = gallery.put("1.0.0").id, datetime.now(UTC).timestamp()
+    body = scale_set(subnet(azure, place), 0)
+    body["properties"]["virtualMachineProfile"]["storageProfile"]["imageReference"] = {"id": version}
+    named = [f"{place}/providers/{role.SETS}/{name}" for name in ("gpu", "none")]
+    assert azure.put(named[0], body).status_code == 201
+    may = (*role.ROLES[role.QUOTAS], *role.ROLES[role.POOLS])
+    ((one, created),) = Images(SOUTH, looking(azure, group, *may)).created(named).items()
+    assert one == named[0]
+    assert abs(created - begun) < 60
+    for missing in may[1:]:
+        other = looking(azure, group, *(action for action in may if action != missing))
+        with pytest.raises(CloudError, match=f"{SOUTH}: .*AuthorizationFailed"):
+            Images(SOUTH, other).created(named)
 
 
 def test_where_azure_tells_nothing_of_tunnels_the_connection_s_own_state_counts() -> None:

@@ -5,12 +5,14 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.addons import addons, recorder
+from components.addons.azure import fleet_metrics_role as azure_role
 from components.addons.azure import pod_role as azure_pod_role
 from components.addons.monitoring import fleet_metrics, targets
 from components.addons.spec import AddOnsSpec, addons_spec
@@ -21,11 +23,17 @@ from components.links import plan
 from components.links.aws.cross_cloud import cross_cloud_connections
 from components.links.connections import connections
 from components.pools import labels
+from components.pools.names import Names
+from components.storage.aws import bucket as aws_bucket
+from components.storage.azure.spec import lifecycle as azure_lifecycle
 from components.storage.places import BACKUPS, COPIES
 from components.tags import Owner
+from fleet import autoscaler, quotas
 from fleet import fleet_metrics as of_fleet
 from fleet.buckets import bucket_name
+from fleet.image_names import RESOLVE, of_pool
 from fleet.world import World, current
+from landbridge.drill import tested
 from landbridge.etcd.snapshot_age import GRACE
 from services.fleet_metrics import settings
 from services.fleet_metrics.sources import KEPT_SECONDS
@@ -74,6 +82,23 @@ def test_one_that_is_due_is_not_late_for_the_time_between_two_readings(example: 
     assert KEPT_SECONDS > 2 * 60 * fleet_metrics.READ_MINUTES, "one answer that is lost is no silence"
 
 
+def test_restores_are_looked_for_where_drills_tell_of_them_and_nothing_removes_that_early(
+    example: AddOnsSpec, world: World
+) -> None:
+    (main,) = told(example)["restores"]
+    assert tested.key("main", 1, datetime.now(UTC)).startswith(main["folder"])
+    assert (main["ring"], main["into"], main["due_seconds"]) == (
+        tested.RING,
+        "s3://example-us-west-2-123456789012",
+        90 * 24 * 3600,
+    )
+    for rules in (aws_bucket.lifecycle(example.fleet), azure_lifecycle(world.fleet)):
+        assert "backups" in json.dumps(rules)
+        assert "restores" not in json.dumps(rules)
+    (south,) = told(spec_of(world, "south"))["restores"]
+    assert south["into"] == f"https://{bucket_name(world.fleet, SOUTH)}.blob.core.windows.net/fleet"
+
+
 def test_connections_are_those_of_the_links_stack_between_the_cluster_s_places(world: World) -> None:
     fleet, owner = world.fleet, Owner(world.fleet.fleet, "", catalogue.LINKS)
     assert fleet_metrics.LINKS == catalogue.LINKS
@@ -96,6 +121,34 @@ def test_connections_are_those_of_the_links_stack_between_the_cluster_s_places(w
     south = told(spec_of(world, "south"))["connections"]
     assert {(one["link"], one["place"]) for one in south} == {(f"{SOUTH}/us-west-2", "us-west-2")}
     assert told(bed.in_aws(bed.spec(cluster="main")))["connections"], "sites are linked with one cloud, too"
+
+
+def test_quotas_are_those_that_its_pools_count_in_with_what_all_pools_of_the_region_may_use(world: World) -> None:
+    found = {(one["region"], one["quota"]): one for one in told(spec_of(world, "south"))["quotas"]}
+    pools = world.fleet.pools
+    assert found.keys() == {
+        ("us-west-2", "p"),
+        (SOUTH, "cores"),
+        (SOUTH, "standardNDSH100v5Family"),
+        (SOUTH, "standardDSv5Family"),
+    }, "system machines in us-west-2 are another cluster's"
+    west = found["us-west-2", "p"]
+    assert west["named"] == quotas.QUOTAS["p"].code
+    assert west["planned_vcpus"] == 192 * (pools["own-west"].max + pools["west-gpu"].max), "the account has one quota"
+    family = found[SOUTH, "standardNDSH100v5Family"]
+    assert family["named"] == f"{azure_role.usages(world.fleet, SOUTH)}/standardNDSH100v5Family"
+    assert family["planned_vcpus"] == 96 * (pools["own-gpu"].max + pools["south-gpu"].max)
+
+
+def test_images_are_those_that_its_pools_start_from(world: World) -> None:
+    fleet = world.fleet
+    found = {one["pool"]: one for one in told(spec_of(world, "main"))["images"]}
+    assert found.keys() == autoscaler.pools(fleet, "main").keys(), "hosts of a site start from what they have"
+    assert found["west-gpu"]["named"] == RESOLVE + of_pool(fleet, "west-gpu")
+    assert found["south-gpu"]["named"] == azure_role.scale_set(fleet, SOUTH, Names(fleet).groups("south-gpu")[0])
+    older = fleet.model_copy(update={"images": fleet.images.model_copy(update={"max_age_days": 120})})
+    taken = told(addons_spec(bed.measured(older), world.plan, "main"))["images"]
+    assert {one["due_seconds"] for one in taken} == {120 * 86_400}
 
 
 def test_a_gateway_more_is_a_connection_more_in_each_region(world: World) -> None:
@@ -171,7 +224,7 @@ def test_its_program_takes_what_it_is_told_and_shows_its_metrics(example: AddOns
     (tmp_path / "settings.json").write_text(data["settings.json"])
     assert len(settings.read(tmp_path / "settings.json").connections) == len(told(example)["connections"])
     # Nobody is there to be asked.
-    alone = {"backups": [], "connections": [], "nodes_most": {"": 512}}
+    alone = {"backups": [], "restores": [], "connections": [], "quotas": [], "images": [], "nodes_most": {"": 512}}
     (tmp_path / "settings.json").write_text(json.dumps(alone))
     (container,) = fleet_metrics.pod(bed.in_aws(example))["containers"]
     port = free_port()
