@@ -2,8 +2,8 @@
 
 Amazon EC2 user guide, "Amazon EC2 On-Demand Instance quotas" and "Spot Instance quotas"; Service Quotas user guide,
 "Service Quotas and Amazon CloudWatch alarms"; "Error codes for the Amazon EC2 API". What an account was granted is set
-as other quotas are (limits.py), by code: POST /landbridge-api/quotas {"L-417A185B": 192}. No account has DEFAULT by
-itself: so many launches are refused for other reasons than this one.
+as other quotas are (limits.py), by code: POST /landbridge-api/quotas {"L-417A185B": 192}. DEFAULT is
+more than AWS gives anybody by itself, so that nothing is refused unless somebody has said so.
 """
 
 import re
@@ -22,7 +22,7 @@ from moto.servicequotas.models import ServiceQuotasBackend
 from . import launches, limits
 from .patching import override
 
-DEFAULT = 10_000
+DEFAULT = 1_000_000
 # AWS is as late.
 LATE = timedelta(minutes=1)
 LIVE = ("pending", "running")
