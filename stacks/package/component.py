@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pulumi
+from pulumi.provider.experimental.util import camel_case
 from pulumi.runtime import settings
 
 from fleet.errors import FleetError
@@ -45,7 +46,8 @@ class Component(pulumi.ComponentResource):
         registered["outputs"] = pulumi.Output.from_input(cast(Any, built))
         for field, value in registered.items():
             setattr(self, field, value)
-        self.register_outputs(registered)
+        # By the schema's names: the state has what programs see.
+        self.register_outputs({camel_case(field): value for field, value in registered.items()})
 
 
 def _part(built: Awaitable[Mapping[str, Any]], field: str) -> pulumi.Output[Any]:
