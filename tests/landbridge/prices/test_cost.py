@@ -131,7 +131,7 @@ def test_prices_of_one_s_own_have_no_age() -> None:
 
 def report(command: str, fleet: Fleet, *, as_json: bool = False) -> Report:
     run: Any = SimpleNamespace(
-        world=SimpleNamespace(fleet=fleet),
+        world=SimpleNamespace(fleet=fleet, path=Path("fleet.yaml")),
         place=SimpleNamespace(world="local"),
         reports={},
         notes=[],
