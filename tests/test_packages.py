@@ -24,7 +24,17 @@ OTHERS = ("tests", "bench", "tools", "examples")
 OF_CLOUD = {"stacks/addons/joining.py": "azure"}
 # Lie on machines, where Python alone is, or in an image.
 ON_MACHINES = re.compile(r"/on_machine/|^images/files/|/stub\.py$|^local/workers/played/")
-OURS = {*ARROWS, *OTHERS, "kube_http", "kube_lease", "conftest", *(path.stem for path in tracked("*/on_machine/*.py"))}
+# Made by Pulumi of our package: docs/guide/own-programs.md.
+SDK = "pulumi_landbridge"
+OURS = {
+    *ARROWS,
+    *OTHERS,
+    "kube_http",
+    "kube_lease",
+    "conftest",
+    SDK,
+    *(path.stem for path in tracked("*/on_machine/*.py")),
+}
 OURS |= {path.stem for path in tracked("tools/*.py", "images/files/*.py")}
 KINDS = ("region", "links", "cluster", "laptops", "pool", "addons")
 

@@ -32,6 +32,7 @@ LINES = {
     "alarms": "Shows alarms that are on: what is wrong, since when, and whose it is.",
     "usage": "Shows GPU hours by team, person, run and pool: held, lost with what ended early, at work, "
     "and what they cost.",
+    "prices": "Shows what the fleet's instance types cost in its regions, and of when these prices are.",
     "grafana": "Writes dashboards for Grafana: the fleet, its GPUs, its control planes and the work on it.",
     "dashboard": "Shows GPUs in a browser as they are now: a cell each, who holds them, whether they work, "
     "and what waits.",
