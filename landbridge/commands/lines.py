@@ -21,7 +21,8 @@ LINES = {
     "pool": "The pools of a cluster: how they are, their sizes by hand, and newer images for them.",
     "run": "Runs COMMAND with this folder's code on GPUs of the cluster, and follows it.",
     "runs": "Shows your runs of the last week: their state, where, since when, GPU hours and cost so far.",
-    "logs": "Prints what one host of RUN has printed, or with --node what ran on a machine.",
+    "logs": "Prints what one host of RUN has printed, or with --node what ran on a machine, or with --unit "
+    "the machine itself.",
     "stop": "Ends RUNs and gives their GPUs back.",
     "exec": "Runs COMMAND, or a shell, in one host of RUN.",
     "forward": "Makes PORT of one host of RUN a port of this computer, until Ctrl-C: 6006 for "
