@@ -160,12 +160,12 @@ def _images(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
     pools = autoscaler.pools(fleet, cluster).items()
     for name, pool in sorted(pools, key=lambda one: (one[1].region or "", one[0])):
         region = pool.region or ""
-        azure = fleet.regions[region].cloud == "azure"
-        group = azure_role.scale_set(fleet, region, Names(fleet).groups(name)[0])
         yield {
             "pool": name,
             "region": region,
-            "named": group if azure else f"{RESOLVE}{image_names.of_pool(fleet, name)}",
+            "named": azure_role.scale_set(fleet, region, Names(fleet).groups(name)[0])
+            if in_azure(fleet, region)
+            else f"{RESOLVE}{image_names.of_pool(fleet, name)}",
             "due_seconds": fleet.images.max_age_days * 86_400,
         }
 

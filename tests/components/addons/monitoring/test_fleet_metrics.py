@@ -151,6 +151,16 @@ def test_images_are_those_that_its_pools_start_from(world: World) -> None:
     assert {one["due_seconds"] for one in taken} == {120 * 86_400}
 
 
+@pytest.mark.parametrize(("folder", "image"), [("own-program", RESOLVE), ("azure", "/subscriptions/")])
+def test_a_fleet_of_one_cloud_is_told_of_that_alone(folder: str, image: str) -> None:
+    there = current(bed.ROOT / "examples" / folder / "fleet.yaml")
+    spec = spec_of(there, next(iter(there.fleet.clusters)))
+    assert bed.every(spec)
+    named = [one["named"] for one in told(spec)["images"]]
+    assert named
+    assert all(one.startswith(image) for one in named)
+
+
 def test_a_gateway_more_is_a_connection_more_in_each_region(world: World) -> None:
     lab = world.fleet.sites["lab"].model_copy(update={"gateways": ["192.0.2.10", "192.0.2.11"]})
     fleet = world.fleet.model_copy(update={"sites": {"lab": lab}})
