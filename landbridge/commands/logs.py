@@ -19,6 +19,9 @@ from .durations import Duration
 from .people import opened, part_option, person_options, rank_option
 from .run import followed
 
+# Of what a machine itself says.
+UNROLLED = " Machines keep it from their next roll after `logs` came into the fleet file: `landbridge pool roll POOL`."
+
 
 @click.command()
 @click.argument("name", metavar="[RUN]", required=False)
@@ -106,18 +109,25 @@ def of_node(person: Person, node: str, units: tuple[str, ...], since: timedelta 
     which = kept_logs.of_units(node, units) if units else kept_logs.of_node(node)
     of = f"{' and '.join(units)} of node {node}" if units else f"node {node}"
     with log_stores.opened(person) as stores:
-        return told(stores, which, since, of, beside)
+        return told(stores, which, since, of, beside, UNROLLED if units else "")
 
 
-def told(stores: Mapping[str, Ask], which: str, since: timedelta | None, of: str, shown: Callable[[Line], str]) -> int:
-    """Raises LandbridgeError where nothing is kept."""
+def told(
+    stores: Mapping[str, Ask],
+    which: str,
+    since: timedelta | None,
+    of: str,
+    shown: Callable[[Line], str],
+    remedy: str = "",
+) -> int:
+    """Raises LandbridgeError where nothing is kept, with a remedy if there is one."""
     begin, some = datetime.now(UTC) - since if since else None, False
     for line in kept_logs.lines(stores, which, begin, lambda text: click.echo(text, err=True)):
         some = True
         sys.stdout.buffer.write(shown(line).encode())
     sys.stdout.buffer.flush()
     if not some:
-        raise LandbridgeError(f"Nothing is kept of {of}{' in that time' if since else ''}.")
+        raise LandbridgeError(f"Nothing is kept of {of}{' in that time' if since else ''}.{remedy}")
     return DONE
 
 

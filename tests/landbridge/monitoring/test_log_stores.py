@@ -82,7 +82,9 @@ def test_what_ran_on_a_machine_is_told_with_when_and_who(kept: str, capfdbinary:
         command.of_node(both, "host-9.lab", (), None)
     assert command.of_node(both, "host-1.lab", ("kubelet", "kernel"), None) == 0
     assert capfdbinary.readouterr().out[20:] == b" kubelet: Started kubelet\n"
-    with pytest.raises(LandbridgeError, match=r"Nothing is kept of kernel of node host-1\.lab in that time\."):
+    with pytest.raises(
+        LandbridgeError, match=r"kernel of node host-1\.lab in that time\. Machines keep it from their next roll"
+    ):
         command.of_node(both, "host-1.lab", ("kernel",), timedelta(hours=1))
 
 
