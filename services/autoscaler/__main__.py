@@ -4,13 +4,12 @@ import argparse
 import functools
 import gc
 import os
-import signal
 import sys
-import threading
 from pathlib import Path
 
 import grpc
 
+from services import ending
 from services.azure.identity import identity_option, replaced
 from services.freeze import frozen
 from services.pages import watched
@@ -62,9 +61,7 @@ def main() -> int:
     if given.bookings and given.account:
         bookings.Bookings(given.account).start()
     gc.freeze()
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     while not over.wait(LOOK_SECONDS):
         if replaced(given.identity):
             sys.stderr.write("autoscaler's cloud side: its identity in Azure is another now: it begins anew\n")

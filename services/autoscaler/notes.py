@@ -6,14 +6,13 @@ writes only where its own pod's autoscaler leads.
 
 import argparse
 import gc
-import signal
 import socket
 import sys
-import threading
 import time
 from pathlib import Path
 
 from kube_http import Answer
+from services import ending
 from services.kube import ACCOUNT, kube
 
 from . import settings
@@ -51,9 +50,7 @@ def main() -> int:
     owners = Owners(given.webhooks, given.owner)
     book = Recorder(kube(given.account), configured, names, given.decisions, flags, given.buys_from, owners)
     gc.freeze()
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     pause = 0.0
     while not over.wait(pause):
         began = time.monotonic()

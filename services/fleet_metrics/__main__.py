@@ -2,12 +2,11 @@
 
 import argparse
 import gc
-import signal
 import sys
-import threading
 import time
 from pathlib import Path
 
+from services import ending
 from services.azure.identity import identity_option, replaced
 from services.pages import watched
 
@@ -36,9 +35,7 @@ def main() -> int:
     except (SettingsError, ValueError, OSError) as error:
         sys.stderr.write(f"fleet metrics: {error}\n")
         return 1
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     gc.freeze()
     due = 0.0
     while not over.is_set() and not replaced(given.identity):

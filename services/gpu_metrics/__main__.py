@@ -3,11 +3,10 @@
 import argparse
 import functools
 import os
-import signal
 import socket
 import sys
-import threading
 
+from services import ending
 from services.pages import watched
 
 from . import metrics
@@ -34,9 +33,7 @@ def main() -> int:
         return 1
     # Xids are heard from its start on.
     driver.look()
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     while not over.wait(LISTEN_SECONDS):
         driver.listen()
     pages.shutdown()

@@ -1,10 +1,10 @@
 """`python3 -m services.log_history give|fetch`: gives the past to who begins, or fetches it before."""
 
 import argparse
-import signal
 import sys
-import threading
 from pathlib import Path
+
+from services import ending
 
 from .fetching import fetch
 from .giving import served
@@ -29,9 +29,7 @@ def main() -> int:
     except (ValueError, OSError) as error:
         sys.stderr.write(f"log history: {error}\n")
         return 1
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     over.wait()
     pages.shutdown()
     return 0

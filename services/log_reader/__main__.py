@@ -1,11 +1,10 @@
 """`python3 -m services.log_reader`: answers teams' queries until it is told to end."""
 
 import argparse
-import signal
 import sys
-import threading
 from pathlib import Path
 
+from services import ending
 from services.kube import ACCOUNT, kube
 
 from .callers import Callers
@@ -25,9 +24,7 @@ def main() -> int:
     except (ValueError, OSError) as error:
         sys.stderr.write(f"log reader: {error}\n")
         return 1
-    over = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: over.set())
+    over = ending.asked()
     over.wait()
     pages.shutdown()
     return 0
