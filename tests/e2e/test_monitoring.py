@@ -18,7 +18,8 @@ from .queued import QUEUED, Queued
 from .standing import kubectl
 
 pytestmark = [pytest.mark.cloud, pytest.mark.timeout(1800)]
-BACK_SECONDS = 120
+# A recorder writes each ten minutes where nothing happens: what stands still in less is not for ever so.
+BACK_SECONDS = 660
 
 
 def test_each_of_the_two_asks_all_that_measures_in_every_place(measured: Queued) -> None:
@@ -53,7 +54,7 @@ def test_a_day_of_such_quiet_has_no_alarm_either(measured: Queued, tmp_path: Pat
     # A young world has no snapshot yet, and what began with it is not to be told of for a day.
     measured.cloud.run("etcd", "backup", "--local")
     late = f"max_over_time(ALERTS[{BACK_SECONDS}s])"
-    eventually(lambda: {one["metric"]["alertname"] for one in asked(measured, late)} <= {"Watchdog", *QUIET}, 900)
+    eventually(lambda: {one["metric"]["alertname"] for one in asked(measured, late)} <= {"Watchdog", *QUIET}, 1500)
     before = quiet_day.read(asked(measured, quiet_day.query(BACK_SECONDS)))
     after, now = quiet_day.read(asked(measured, quiet_day.query())), time.time()
     assert len(after) > 1000
