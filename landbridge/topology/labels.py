@@ -64,7 +64,7 @@ def regions(fleet: Fleet, plan: AddressPlan) -> list[Card]:
         rows.append(Row("ASN", (str(hubs.asn(name)),), address=True))
         for aws in dict.fromkeys(one.aws for one in cross_cloud if one.azure == name):
             inside = tuple(one.inside_cidr for one in cross_cloud if (one.aws, one.azure) == (aws, name))
-            rows.append(Row(f"tunnels to {aws}", inside, address=True))
+            rows.append(Row(f"to {aws}", inside, address=True))
         parts = (*_control_planes(fleet, plan, name), *_pools(fleet, region=name))
         found.append(Card("region", name, CLOUDS[region.cloud], tuple(rows), parts))
     return found
@@ -84,7 +84,7 @@ def sites(fleet: Fleet, plan: AddressPlan) -> list[Card]:
             rows.append(Row("NFS", (site.nfs,)))
         for region in fleet.regions:
             inside = tuple(one.inside_cidr for one in to_regions if (one.site, one.region) == (name, region))
-            rows.append(Row(f"tunnels to {region}", inside, address=True))
+            rows.append(Row(f"to {region}", inside, address=True))
         found.append(Card("site", name, "site", tuple(rows), tuple(_pools(fleet, site=name))))
     return found
 
