@@ -8,6 +8,7 @@ from . import (
     autoscaler,
     csi,
     dns,
+    fairness,
     flannel,
     gpu,
     jobset,
@@ -70,6 +71,8 @@ TABLE: dict[str, AddOn] = {
     network_policies.ADDON: AddOn(network_policies.manifests),
     # A policy without an engine would be a promise that nobody keeps.
     teams.ADDON: AddOn(teams.manifests, (network_policies.ADDON,)),
+    # A level of a team is named by what sends its requests there, in whichever order they come.
+    fairness.ADDON: AddOn(fairness.manifests),
     aws_team_pods.ADDON: AddOn(aws_team_pods.manifests, (teams.ADDON,), wanted=aws_team_pods.wanted),
     azure_team_pods.ADDON: AddOn(azure_team_pods.manifests, (teams.ADDON,), wanted=azure_team_pods.wanted),
     dns.ADDON: AddOn(dns.manifests, (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON)),
