@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import installation
 from fleet.errors import FleetError
 from fleet.state import FILE, PASSPHRASE
 from fleet.where import ENVIRONMENT as FLEET_VARIABLE
@@ -19,7 +20,7 @@ from stacks.catalogue import PROJECT
 from . import passphrase, projects
 from .engine.programs import interpreter
 from .errors import UsageError
-from .local.enter import HOME, ROOT
+from .local.enter import HOME
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def cloud_place(world: World) -> Place:
         state.secrets,
         logs,
         environment,
+        policies=projects.policies_of_real_clouds(world),
         settings_in=world.path.parent,
         organization=state.organization or "",
     )
@@ -176,14 +178,14 @@ RESTARTED = "The local cloud has another world than the one of fleet {fleet}'s s
 
 def local_environment(place: Place) -> dict[str, str]:
     """The whole environment of a command inside the local cloud."""
-    path = os.pathsep.join([str(ROOT / ".landbridge/bin"), os.environ.get("PATH", os.defpath)])
+    path = os.pathsep.join([str(installation.BIN), os.environ.get("PATH", os.defpath)])
     return scrubbed(os.environ) | place.environment | {"PATH": path}
 
 
 def pulumi_root() -> str | None:
-    """The folder over `bin/pulumi` that `make setup` made; None when the one on the PATH is to be used."""
-    if (ROOT / ".landbridge" / "bin" / "pulumi").exists():
-        return str(ROOT / ".landbridge")
+    """The folder over `bin/pulumi` that set-up made; None when the one on the PATH is to be used."""
+    if (installation.BIN / "pulumi").exists():
+        return str(installation.PROGRAMS)
     if shutil.which("pulumi") is None:
-        raise UsageError("Pulumi is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
+        raise UsageError(installation.missing("Pulumi"))
     return None

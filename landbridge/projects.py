@@ -2,12 +2,14 @@
 
 import io
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+import installation
 from fleet import committed_files
 from fleet.world import World
 from stacks.catalogue import PROJECT
@@ -19,7 +21,9 @@ from .local.enter import HOME, ROOT
 FILE = "Pulumi.yaml"
 POLICIES = ROOT / "policies"
 # The policy pack in the folder of a fleet on the local cloud.
-PACK = "policy-pack"
+PACK, PACK_FILE = "policy-pack", "PulumiPolicy.yaml"
+# Of a user's own project, too: docs/guide/install.md.
+PROGRAM = 'from landbridge import program\n\nprogram("{}")\n'
 
 
 def of_real_clouds(world: World) -> Path:
@@ -35,17 +39,48 @@ def of_real_clouds(world: World) -> Path:
                 "both would lie in that folder. Move the fleet file, with what lies beside it, to a folder of its own."
             )
         return beside.parent
-    folder = HOME / "projects" / world.fleet.fleet
+    folder, yaml = folder_of(world), YAML()
     folder.mkdir(parents=True, exist_ok=True)
-    source, yaml = ROOT / FILE, YAML()
-    project = yaml.load(source)
-    project["main"] = moved(source, project["main"], folder)
-    options = project["runtime"]["options"]
-    options["virtualenv"] = moved(source, options["virtualenv"], folder)
-    project["stackConfigDir"] = moved(source, str(world.path.parent), folder)
-    yaml.dump(project, text := io.StringIO())
-    committed_files.write(folder / FILE, text.getvalue())
+    project = yaml.load(ROOT / FILE)
+    del project["main"]
+    project["runtime"]["options"]["virtualenv"] = environment(folder)
+    project["stackConfigDir"] = relative(world.path.parent, folder)
+    written(yaml, project, folder / FILE, "stacks")
     return folder
+
+
+def policies_of_real_clouds(world: World) -> Path:
+    """The folder of the pack: in an install one is made, since its `virtualenv` is known here alone."""
+    if installation.CHECKOUT:
+        return POLICIES
+    folder, yaml = folder_of(world) / PACK, YAML()
+    folder.mkdir(parents=True, exist_ok=True)
+    pack = yaml.load(POLICIES / PACK_FILE)
+    pack["runtime"]["options"]["virtualenv"] = environment(folder)
+    written(yaml, pack, folder / PACK_FILE, "policies")
+    return folder
+
+
+def folder_of(world: World) -> Path:
+    return HOME / "projects" / world.fleet.fleet
+
+
+def written(yaml: YAML, document: Any, file: Path, program: str) -> None:
+    """A project or pack, with its program beside it. In whole files: other runs may begin with them right now."""
+    yaml.dump(document, text := io.StringIO())
+    committed_files.write(file.with_name("__main__.py"), PROGRAM.format(program))
+    committed_files.write(file, text.getvalue())
+
+
+def environment(folder: Path) -> str:
+    """What the option `virtualenv` in a file of `folder` says for our own Python.
+
+    One that is in no virtual environment may have no `bin/python`, which is what Pulumi calls.
+    """
+    if Path(sys.prefix, "bin/python").exists():
+        return relative(Path(sys.prefix), folder)
+    interpreter.make_folder(folder)
+    return interpreter.FOLDER
 
 
 def name_of(file: Path) -> Any:
@@ -56,9 +91,9 @@ def name_of(file: Path) -> Any:
         return None
 
 
-def moved(source: Path, path: str, folder: Path) -> str:
-    """A path that `source` names, as a file in `folder` has to."""
-    return os.path.relpath((source.parent / path).resolve(), folder.resolve())
+def relative(path: Path, folder: Path) -> str:
+    """As a file in `folder` names it."""
+    return os.path.relpath(path.resolve(), folder.resolve())
 
 
 def write_local(folder: Path) -> None:
@@ -67,14 +102,13 @@ def write_local(folder: Path) -> None:
     It and the policy pack's differ in that their programs are forks of one interpreter.
     """
     source, yaml = ROOT / "local" / FILE, YAML()
-    project, pack = yaml.load(source), yaml.load(POLICIES / "PulumiPolicy.yaml")
+    project, pack = yaml.load(source), yaml.load(POLICIES / PACK_FILE)
     (folder / PACK).mkdir(exist_ok=True)
     interpreter.make_folder(folder)
-    project["main"] = moved(source, project["main"], folder)
+    del project["main"]
     project["runtime"]["options"]["virtualenv"] = interpreter.FOLDER
     for provider in project["plugins"]["providers"]:
-        provider["path"] = moved(source, provider["path"], folder)
-    yaml.dump(project, folder / FILE)
+        provider["path"] = relative(source.parent / provider["path"], folder)
+    written(yaml, project, folder / FILE, "stacks")
     pack["runtime"]["options"]["virtualenv"] = f"../{interpreter.FOLDER}"
-    yaml.dump(pack, folder / PACK / "PulumiPolicy.yaml")
-    (folder / PACK / "__main__.py").write_text('import runpy\n\nrunpy.run_module("policies", run_name="__main__")\n')
+    written(yaml, pack, folder / PACK / PACK_FILE, "policies")

@@ -3,9 +3,10 @@
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-BIN = ROOT / ".landbridge/bin"
-OLDER = ROOT / ".landbridge/kubernetes"
+import installation
+
+BIN = installation.BIN
+OLDER = installation.PROGRAMS / "kubernetes"
 # The first is built at set-up, the others by the first `landbridge up --local` that needs them.
 VERSIONS = ("1.36.2", "1.35.8")
 BUILT_IN = VERSIONS[0]

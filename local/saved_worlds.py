@@ -13,6 +13,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import installation
+
 from . import kubernetes
 from .errors import SavedWorldError as SavedWorldError
 
@@ -87,7 +89,8 @@ def fitting(saved: Saved) -> None:
     if missing := [version for version in saved.kubernetes if kubernetes.lacks(version)]:
         raise SavedWorldError(
             f"{saved.name} has machines with Kubernetes {', '.join(missing)}, which is not built here. "
-            f"`make setup` builds {kubernetes.BUILT_IN}; others come with an `up --local` that asks for them."
+            f"{installation.SETUP_LOCAL} builds {kubernetes.BUILT_IN}; others come with an `up --local` that asks for "
+            "them."
         )
 
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, TimeoutExpired
 from typing import Any, NoReturn
 
+import installation
 from landbridge.errors import LandbridgeError, UsageError
-from landbridge.local.enter import ROOT
 from landbridge.remote_execution import CommandResult, ran
 
 FIELD_MANAGER = "landbridge"
@@ -141,9 +141,9 @@ class Kube:
 
 
 def kubectl() -> str:
-    """The program: that of `make setup`, else the one on the PATH. Raises UsageError."""
-    ours = ROOT / ".landbridge/bin/kubectl"
+    """The program: that of set-up, else the one on the PATH. Raises UsageError."""
+    ours = installation.BIN / "kubectl"
     found = str(ours) if ours.exists() else shutil.which("kubectl")
     if found is None:
-        raise UsageError("kubectl is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
+        raise UsageError(installation.missing("kubectl"))
     return str(Path(found).resolve())

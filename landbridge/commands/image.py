@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+import installation
 from images import bake as baking
 from images import baked, checking, containers, digest, guest, lock, recipe, resolve, running, services
 from images.baked import Baked
@@ -27,7 +28,7 @@ from .options import Output, json_option, together
 
 # Builds what images have beside the control plane's programs, once, and says all their versions.
 BUILDER = ROOT / "tools/image.py"
-BUILT = ROOT / ".landbridge/image"
+BUILT = installation.PROGRAMS / "image"
 MOST_DIFFERENCES = 40
 # Software emulation on a busy machine.
 BOOT_SECONDS = 300

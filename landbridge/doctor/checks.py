@@ -10,6 +10,7 @@ from typing import NamedTuple
 from botocore.exceptions import BotoCoreError, ClientError
 from pulumi.automation import CommandError
 
+import installation
 from landbridge.cli import crash_log
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError
@@ -23,7 +24,7 @@ from .subject import Patient
 SECONDS = 12.0
 # Area → the look, and what says more of that area. In the order in which people are told of what is equally bad.
 ALWAYS = {
-    set_up.AREA: (set_up.look, "`make setup`"),
+    set_up.AREA: (set_up.look, installation.SETUP),
     files.AREA: (files.look, "`landbridge plan`"),
     local_cloud.AREA: (local_cloud.look, "`landbridge local machines`"),
 }

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from importlib import metadata
 
+import installation
 from landbridge import places
 from landbridge.cluster import kube
 from landbridge.errors import UsageError
@@ -57,17 +58,17 @@ def _programs(patient: Patient) -> Iterator[Finding]:
     for version in sorted({cluster.kubernetes for cluster in clusters} & set(kubernetes.VERSIONS)):
         if lacking := kubernetes.lacks(version):
             # Those that are not built in come with the first `up` that needs them.
-            remedy = "`make setup`" if version == kubernetes.BUILT_IN else patient.command("up")
+            remedy = installation.SETUP_LOCAL if version == kubernetes.BUILT_IN else patient.command("up")
             text = f"local machines have no {', '.join(lacking)} of Kubernetes {version}"
             yield Finding(AREA, "broken", text, f"{remedy} builds them")
 
 
 def _packages() -> Iterator[Finding]:
-    lock = enter.ROOT / LOCK
+    lock = enter.ROOT / LOCK  # no wheel has it: who installs one has other packages beside
     others = differing(lock.read_text()) if lock.is_file() else []
     if others:
         text = "; ".join(others[:NAMED]) + (f"; and {len(others) - NAMED} more" if len(others) > NAMED else "")
-        yield Finding(AREA, "ailing", f"Python packages are not those of {LOCK}: {text}", "`make setup`")
+        yield Finding(AREA, "ailing", f"Python packages are not those of {LOCK}: {text}", installation.SETUP)
 
 
 def differing(lock: str) -> list[str]:

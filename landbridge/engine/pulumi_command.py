@@ -15,6 +15,7 @@ from pulumi import automation
 from pulumi.automation import CommandResult
 from pulumi.automation.errors import InvalidVersionError, create_command_error
 
+import installation
 from landbridge.errors import UsageError
 
 OnLine = Callable[[str], Any]
@@ -34,7 +35,7 @@ class PulumiCommand(automation.PulumiCommand):
             super().__init__(root=root)
             self.command = shutil.which(self.command) or self.command
         except InvalidVersionError as error:
-            raise UsageError(f"{error} Run `make setup`.") from None
+            raise UsageError(f"{error} Run {installation.SETUP}.") from None
         self.log: Path | None = None
         self.flags: dict[str, list[str]] = {}
         self.process: subprocess.Popen[str] | None = None

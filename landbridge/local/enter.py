@@ -12,14 +12,14 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import installation
 from fleet.errors import FleetError
 from fleet.where import fleet_path
 
 if TYPE_CHECKING:
     from local import client
 
-ROOT = Path(__file__).resolve().parents[2]
-HOME = Path(os.environ.get("LANDBRIDGE_HOME") or ROOT / ".landbridge").absolute()
+ROOT, HOME = installation.TREE, installation.STATE
 LOCAL_HOME = HOME / "local"
 # What ails a folder or a disk; other errors are ours.
 AILS = {"EACCES", "EPERM", "EROFS", "ENOSPC", "EDQUOT", "ENOTDIR", "EISDIR", "EEXIST", "ENAMETOOLONG", "EIO"}

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 
+import installation
 from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
 from fleet.world import World
@@ -49,7 +50,7 @@ def build_version(version: str) -> None:
     if not kubernetes.lacks(version):
         return
     if version == kubernetes.BUILT_IN:
-        raise LandbridgeError(f"Kubernetes {version} is not in {kubernetes.BIN}: run `make setup`.")
+        raise LandbridgeError(f"Kubernetes {version} is not in {kubernetes.BIN}: run {installation.SETUP_LOCAL}.")
     # What it tells goes to stderr: stdout is the command's own.
     done = subprocess.run([sys.executable, str(BUILDER), version], stdout=sys.stderr, check=False)
     if done.returncode != 0:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import installation
 from components.addons.monitoring import own_alarms, prometheus
 from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
@@ -38,10 +39,10 @@ def check(world: World) -> None:
 
 
 def program() -> str:
-    """promtool: that of `make setup`, else the one on the PATH. Raises UsageError."""
+    """promtool: that of set-up, else the one on the PATH. Raises UsageError."""
     found = shutil.which("promtool", path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}")
     if found is None:
-        raise UsageError("promtool is missing: it is neither in .landbridge/bin nor on the PATH. Run `make setup`.")
+        raise UsageError(installation.missing("promtool", installation.SETUP_LOCAL))
     return found
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import installation
 from local.machines.commands import PATH
 from local.machines.root import REPOSITORY
 
@@ -17,7 +18,7 @@ from local.machines.root import REPOSITORY
 PYTHON = sys.executable
 PLAYED = REPOSITORY / "local/workers/played"
 LIBRARIES = PLAYED / "libraries"
-HINT = "`make setup` builds it, and machines get it when they start"
+HINT = f"{installation.SETUP_LOCAL} builds it, and machines get it when they start"
 # Of pods that do an experiment's work; its value is the run's name.
 RUN_LABEL = "landbridge.dev/run"
 # Of pods that only pretend to, for so long: crowds that would not fit the laptop.

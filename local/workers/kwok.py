@@ -7,6 +7,8 @@ import signal
 import subprocess
 from pathlib import Path
 
+import installation
+
 from .certificates import private
 
 STAGES = Path(__file__).with_name("stages.yaml")
@@ -18,7 +20,7 @@ def start(server: str, node: str, address: str, folder: Path) -> "subprocess.Pop
     """Ends with this thread. Raises OSError."""
     program = shutil.which("kwok")
     if program is None:
-        raise OSError("there is no kwok on this machine: `make setup` builds it")
+        raise OSError(f"there is no kwok on this machine: {installation.SETUP_LOCAL} builds it")
     config = {
         "apiVersion": "v1",
         "kind": "Config",
