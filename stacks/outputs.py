@@ -47,28 +47,28 @@ class RegionOutputs(TypedDict):
     """What a region stack publishes. Ids are the cloud's own."""
 
     # for clusters, pools and links
-    cloud: str
-    network_id: pulumi.Input[str]
-    network_cidr: str
+    cloud: str  # aws or azure
+    network_id: pulumi.Input[str]  # the region's network
+    network_cidr: str  # its prefix
     private_subnet_ids: dict[str, pulumi.Input[str]]  # by zone letter
     fixed_subnet_ids: dict[str, pulumi.Input[str]]  # of planned addresses, by zone letter; on AWS the private ones
     public_subnet_ids: dict[str, pulumi.Input[str]]  # by zone letter
     route_table_ids: dict[str, pulumi.Input[str]]  # by name: public, private, private-ZONE
     # for links
-    hub_id: pulumi.Input[str]
+    hub_id: pulumi.Input[str]  # the transit gateway, on Azure the VPN gateway
     hub_asn: int
     hub_addresses: list[pulumi.Input[str]]  # public ones of its instances; none on AWS, where each tunnel has its own
     hub_table_ids: dict[str, pulumi.Input[str]]  # by name: outward (of the network), inward (of tunnels and peerings);
     # none on Azure, whose gateways have one of their own
     # for names
-    zone_id: pulumi.Input[str]
-    zone_name: str
+    zone_id: pulumi.Input[str]  # the zone of private names
+    zone_name: str  # its name
     # for machines
-    bucket: str
+    bucket: str  # the fleet bucket
     key_arn: pulumi.Input[str]  # empty on Azure, which encrypts by keys of its own
     endpoint_ids: dict[str, pulumi.Input[str]]  # by name: s3, s3-interface, … on AWS; blob, vault on Azure
     # for mounts
-    shares_id: pulumi.Input[str]
+    shares_id: pulumi.Input[str]  # the file system, on Azure the account of the shares
     share_ids: dict[str, pulumi.Input[str]]  # access points by share
     home_ids: dict[str, pulumi.Input[str]]  # access points of people's homes, by person
     share_addresses: dict[str, str]  # mount targets' addresses by zone letter
@@ -124,22 +124,22 @@ class ClusterOutputs(TypedDict):
     """What a cluster stack publishes. Credentials by the name of the secret that holds them: JSON {"crt", "key"}."""
 
     cloud: str
-    region: str
+    region: str  # where it stands
     # for whoever calls the API
     kubernetes: str  # the version
     endpoint: str  # https://HOST:PORT
     authority: pulumi.Input[str]  # PEM of the authority that vouches for the API, or of two in a rotation
-    admin_secret: pulumi.Input[str]  # landbridge-admin of landbridge:admins
+    admin_secret: pulumi.Input[str]  # in the region; landbridge-admin of landbridge:admins
     break_glass_secret: pulumi.Input[str]  # of system:masters, for the day when nothing else works
     # for pools and add-ons
     issuer: str  # of service accounts' tokens, for roles in clouds
-    pods_cidr: str
-    services_cidr: str
+    pods_cidr: str  # from the ledger
+    services_cidr: str  # from the ledger
     # for the machines' care
     bucket: str
     prefix: str  # of the cluster's objects in the bucket and of its secrets; a machine's are below PREFIX/MACHINE
     copies: CopiesOutputs
-    machines: dict[str, MachineOutputs]  # by name
+    machines: dict[str, MachineOutputs]  # by name: role, zone, address, host and group
     known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
     generations: dict[str, KeyOutputs]  # of keys that rotate, by name
     origin: str  # the secret whose keys it was rebuilt from when its region was lost; empty if it was born here
@@ -150,7 +150,7 @@ class PoolOutputs(TypedDict):
 
     cloud: str
     region: str
-    cluster: str
+    cluster: str  # whose nodes they are
     kubernetes: str  # the version of its machines' programs
     kind: str  # gpu, cpu, system or ssh
     # for whoever counts, adds and removes machines
@@ -159,7 +159,7 @@ class PoolOutputs(TypedDict):
     # for the machines' care
     role: pulumi.Input[str]  # of its machines
     firewall_id: pulumi.Input[str]  # their security group
-    bucket: str
+    bucket: str  # where its bundle lies
     prefix: str  # of the pool's bundle in the bucket
     known_hosts: pulumi.Input[str]  # the line by which people's SSH clients know its machines; empty where keys let in
 
@@ -169,11 +169,11 @@ class SitePoolOutputs(TypedDict):
 
     site: str
     region: str  # the home of its cluster, whose bucket has the bundle
-    cluster: str
+    cluster: str  # whose nodes they are
     kubernetes: str  # the version of its machines' programs
     kind: str  # gpu, cpu, system or ssh
     # for enrolment and the hosts' care
-    hosts: list[str]
+    hosts: list[str]  # of a pool at a site
     bucket: str
     prefix: str  # of the pool's bundle in the bucket
     own_prefixes: dict[str, str]  # by host: of the bundles of those that do something besides, as the NFS server
@@ -188,7 +188,7 @@ class AddOnsOutputs(TypedDict):
     device_plugin: str  # NAMESPACE/NAME of the daemon set; empty in a cluster without GPUs
     autoscaler: str  # NAMESPACE/NAME of the deployment; empty in a cluster without scaling groups for work
     sites: list[str]  # where its nodes are
-    regions: list[str]
+    regions: list[str]  # where its nodes are
 
 
 Outputs = RegionOutputs | LinksOutputs | LaptopsOutputs | ClusterOutputs | PoolOutputs | SitePoolOutputs | AddOnsOutputs

@@ -35,9 +35,18 @@ class Given(NamedTuple):
 
 
 class Component(pulumi.ComponentResource):
-    """Its annotations are its outputs: fields of what its stack publishes."""
+    """Its annotations are its outputs: fields of `contracts`, of which its stack publishes one.
+
+    `on` says in words what it builds on.
+    """
 
     outputs: pulumi.Output[dict[str, Any]]
+    # Without annotations: these are no outputs.
+    contracts, on = list[type](), ""
+
+    def __init_subclass__(cls, *, contracts: list[type], on: str = "", **more: Any) -> None:
+        super().__init_subclass__(**more)
+        cls.contracts, cls.on = contracts, on
 
     def __init__(self, name: str, given: Given, opts: pulumi.ResourceOptions | None) -> None:
         super().__init__(f"landbridge:index:{type(self).__name__}", name, None, opts)

@@ -1,24 +1,18 @@
 """The plugin: it answers the engine with the package's components."""
 
+import sys
 import tomllib
 from pathlib import Path
 
-import pulumi
-from pulumi.provider.experimental import component_provider_host
+from pulumi.provider import main as serve
 
-from .addons import AddOns
-from .cluster import Cluster
-from .links import Links
-from .pool import Pool
-from .region import Region
-
-NAME = "landbridge"
-COMPONENTS: list[type[pulumi.ComponentResource]] = [Region, Links, Cluster, Pool, AddOns]
+from .described import Package
 
 
 def main() -> None:
     """Serves until the engine ends it."""
-    component_provider_host(COMPONENTS, NAME, version=version())
+    # The first argument is the folder of the plugin, as the language host gives it.
+    serve(Package(version()), sys.argv[1:])
 
 
 def version() -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pulumi.provider.experimental.component import ComponentProvider
 from ruamel.yaml import YAML
 
 from stacks.outputs import (
@@ -16,7 +15,9 @@ from stacks.outputs import (
     RegionOutputs,
     SitePoolOutputs,
 )
-from stacks.package.host import COMPONENTS, NAME, version
+from stacks.package.described import Package
+from stacks.package.host import version
+from stacks.package.kinds import COMPONENTS
 from tests.support import golden
 
 HERE = Path(__file__).parent
@@ -31,7 +32,7 @@ CONTRACTS: dict[str, set[str]] = {
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
-    return dict(json.loads(ComponentProvider(COMPONENTS, NAME, None, version()).schema))
+    return dict(json.loads(Package(version()).schema or ""))
 
 
 def shape(property_: dict[str, Any]) -> str:
