@@ -1,5 +1,6 @@
 """Where the fleet file lies. Imports nothing large: commands ask this before they load a fleet."""
 
+import contextlib
 import os
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from .errors import FleetError, Problem
 
 ENVIRONMENT = "LANDBRIDGE_FLEET"
 NAME = "fleet.yaml"
+ENGINE, PROJECT = "pulumi", "Pulumi.yaml"
 # Where the user stands, as a shell tells what it starts; the engine starts programs in their own folder.
 STANDING = "PWD"
 
@@ -32,6 +34,23 @@ def path_for_engine(project: Path | None = None) -> Path:
         what = f"{found} is above where you stand, and {own} is of Pulumi's project: one of them is meant"
         raise FleetError([Problem(NAME, None, what, f"Say which by {ENVIRONMENT}=FILE")])
     return found
+
+
+def project_of_engine() -> Path | None:
+    """The folder of the project whose engine started this process; None where that can't be seen.
+
+    A policy pack is told none (engine 3.259), and runs elsewhere. The engine itself stands in its project, by -C too.
+    """
+    process = os.getppid()
+    with contextlib.suppress(OSError, ValueError, IndexError):  # no /proc, or another user's
+        while process > 1:
+            about = Path(f"/proc/{process}")
+            name, _, rest = (about / "stat").read_text().partition("(")[2].rpartition(")")
+            if name == ENGINE:
+                here = (about / "cwd").readlink()
+                return next((one for one in (here, *here.parents) if (one / PROJECT).is_file()), None)
+            process = int(rest.split()[1])
+    return None
 
 
 def named(path: Path | None = None) -> Path | None:

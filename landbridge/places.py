@@ -3,21 +3,22 @@
 import os
 import shlex
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import installation
 from fleet.errors import FleetError
-from fleet.state import FILE, PASSPHRASE
+from fleet.state import FILE, PASSPHRASE, in_pulumi_cloud
 from fleet.where import ENVIRONMENT as FLEET_VARIABLE
 from fleet.where import fleet_path
 from fleet.world import World
 from local import client
 from local.environment import scrubbed, signing_in
-from stacks.catalogue import PROJECT
+from stacks.catalogue import PROJECT, catalogue
 
-from . import passphrase, projects
+from . import esc, passphrase, projects
 from .engine.programs import interpreter
 from .errors import UsageError
 from .local.enter import HOME
@@ -40,8 +41,9 @@ class Place:
     settings: str = ""
     # Where those files lie, if not beside Pulumi.yaml.
     settings_in: Path | None = None
-    # In Pulumi Cloud: whose the stacks are.
+    # In Pulumi Cloud: whose the stacks are, and what their settings name of Pulumi ESC.
     organization: str = ""
+    environments: esc.Environments = field(default_factory=esc.Environments)
 
     @property
     def settings_folder(self) -> Path:
@@ -100,7 +102,9 @@ def common_environment(world: World, backend: str) -> dict[str, str]:
 
 
 def cloud_place(world: World) -> Place:
-    """The fleet on real clouds. Raises UsageError when there is no word of its state, or no passphrase for it."""
+    """The fleet on real clouds. Raises UsageError when there is no word of its state, or no passphrase for it, or when
+    what settings of stacks name of Pulumi ESC can't be opened.
+    """
     state = world.fleet.state
     if state is None:
         raise UsageError(
@@ -113,17 +117,31 @@ def cloud_place(world: World) -> Place:
     environment = common_environment(world, backend) | STATE_KNOWS_ITS_KEY
     if state.secrets == PASSPHRASE:
         environment |= passphrase.passed_on(world.path.name, os.environ)
+    project = projects.of_real_clouds(world)
+    settings_in = projects.settings_in(project)
+    opened = environments(world, settings_in, environment) if in_pulumi_cloud(state) else esc.Environments()
+    os.environ.update(opened.variables)  # ours, as each engine's
     return Place(
         "real",
-        projects.of_real_clouds(world),
+        project,
         backend,
         state.secrets,
         logs,
         environment,
         policies=projects.policies_of_real_clouds(world),
-        settings_in=world.path.parent,
+        notes=(opened.note,) if opened.note else (),
+        settings_in=settings_in,
         organization=state.organization or "",
+        environments=opened,
     )
+
+
+def environments(world: World, settings_in: Path, environment: Mapping[str, str]) -> esc.Environments:
+    """Of Pulumi ESC: what settings of the fleet's stacks name, in the organization that these are of."""
+    assert world.fleet.state is not None
+    pulumi = f"{root}/bin/pulumi" if (root := pulumi_root()) else "pulumi"
+    stacks = [stack.name for stack in catalogue(world.fleet)]
+    return esc.opened(settings_in, stacks, world.fleet.state.organization or "", esc.by_pulumi(pulumi, environment))
 
 
 def written_whole(backend: str) -> str:

@@ -29,7 +29,8 @@ PROGRAM = 'from landbridge import program\n\nprogram("{}")\n'
 def of_real_clouds(world: World) -> Path:
     """The folder of the one beside the fleet file, where plain `pulumi` looks; else of one made for that file.
 
-    Either way settings lie beside the fleet file. Raises UsageError where another project's would.
+    Either way settings lie beside the fleet file, if that one says nothing else. Raises UsageError where another
+    project's would.
     """
     beside = world.path.parent / FILE
     if beside.exists():
@@ -81,6 +82,14 @@ def environment(folder: Path) -> str:
         return relative(Path(sys.prefix), folder)
     interpreter.make_folder(folder)
     return interpreter.FOLDER
+
+
+def settings_in(folder: Path) -> Path:
+    """Where a project in a folder keeps its stacks' settings: there, or where its Pulumi.yaml says."""
+    project = YAML(typ="safe").load(folder / FILE)
+    # `config` with a text is the older name.
+    said = next((one for key in ("stackConfigDir", "config") if isinstance(one := project.get(key), str)), "")
+    return (folder / said.lstrip("/")).resolve() if said else folder
 
 
 def name_of(file: Path) -> Any:

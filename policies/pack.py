@@ -11,7 +11,7 @@ from pulumi_policy import (
     StackValidationPolicy,
 )
 
-from fleet.where import path_for_engine
+from fleet.where import named, path_for_engine, project_of_engine
 from fleet.world import World, current
 
 from . import addons, alarms, aws, azure, clusters, labels, leaving, link_keys, pools, protection, workloads
@@ -68,7 +68,7 @@ RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
 
 def policies(world: World | None = None) -> list[Policy]:
     """The pack's policies for a fleet (default: the current one). Raises FleetError."""
-    known, given = world or current(path_for_engine()), Given()
+    known, given = world or current(named() or path_for_engine(project_of_engine())), Given()
     judges = [_policy(name, description, rules, known, given) for name, (description, rules) in RULES.items()]
     return [_listener(given), *judges]
 

@@ -1,5 +1,7 @@
 """The fleet file is the one that is named, else the nearest one above where somebody stands; never a guess."""
 
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -7,6 +9,9 @@ import pytest
 
 from fleet import where
 from fleet.errors import FleetError
+
+ROOT = Path(__file__).parents[2]
+LOOK = f"{sys.executable} -c 'from fleet import where; print(where.project_of_engine())'"
 
 
 @pytest.fixture
@@ -81,3 +86,19 @@ def test_a_link_to_a_folder_is_that_folder(folders: Path, monkeypatch: pytest.Mo
     (folders / "link").symlink_to(folders / "ours")
     monkeypatch.setenv(where.STANDING, str(folders / "link/deep"))
     assert where.path_for_engine(folders / "ours") == folders / "link/fleet.yaml"
+
+
+def test_a_policy_pack_s_project_is_where_its_engine_stands(folders: Path) -> None:
+    (folders / "theirs/Pulumi.yaml").write_text("name: landbridge\n")
+    engine, host = folders / "pulumi", folders / "pulumi-language-python"
+    for one in (engine, host):
+        one.symlink_to("/bin/sh")
+
+    def seen(folder: Path) -> str:
+        # The last word keeps a shell from giving its place to what it starts.
+        words = [engine, "-c", f'cd {folder} && {host} -c "$PACK"; true']
+        given = {"PYTHONPATH": str(ROOT), "PACK": f"cd / && {LOOK}; true"}
+        return subprocess.run(words, env=given, capture_output=True, text=True, check=True).stdout.strip()
+
+    assert seen(folders / "theirs/stacks") == str(folders / "theirs")
+    assert seen(folders / "bare") == "None"

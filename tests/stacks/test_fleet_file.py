@@ -59,3 +59,10 @@ def test_two_files_are_one_too_many(team: Team, tmp_path: Path) -> None:
     (tmp_path / "fleet.yaml").write_text("")
     said = team.pulumi("-C", str(team.folder), "preview", "-s", "elsewhere", at=tmp_path)
     assert f"{tmp_path}/fleet.yaml is above where you stand, and {team.fleet} is of Pulumi's project" in said
+
+
+def test_policies_judge_by_the_fleet_of_a_project_that_the_user_does_not_stand_in(team: Team) -> None:
+    words = ["-C", str(team.folder), "preview", "-s", "elsewhere", "--policy-pack", str(ROOT / "policies")]
+    said = team.pulumi(*words, at=team.home)
+    assert "failed to start" not in said
+    assert "fleet.yaml has no stack elsewhere" in said, "the program was asked, after the pack"

@@ -1,7 +1,8 @@
 """As much of Pulumi Service's API, over plain HTTP, as the real engine needs to run stacks: what Pulumi Cloud speaks.
 
-It keeps stacks in memory, by ORGANIZATION/PROJECT/STACK, and one environment of Pulumi ESC. What it is to encrypt it turns
-about: tests see that it was asked. Requests that it does not know are 404, as the engine expects of older services.
+It keeps stacks in memory, by ORGANIZATION/PROJECT/STACK, and one environment of Pulumi ESC, of whatever name. What it is to
+encrypt it turns about: tests see that it was asked. Requests that it does not know are 404, as the engine expects of older
+services.
 """
 
 import base64
@@ -17,11 +18,12 @@ from typing import Any
 Json = dict[str, Any]
 TOKEN = "token of a test"
 STACK = r"/api/stacks/(?P<stack>[^/]+/[^/]+/[^/]+)"
+ENVIRONMENT = "(?P<name>[^/]+/[^/]+/[^/]+)"
 UPDATE = rf"{STACK}/(?P<kind>update|preview|destroy)"
 
 
 class Service:
-    """`environment` is what ESC answers as environment variables; `opened` the YAML that it was asked to open."""
+    """`environment` is what ESC answers as environment variables; `opened` the YAML or the name that it was to open."""
 
     def __init__(self) -> None:
         self.stacks: dict[str, Json] = {}
@@ -69,7 +71,11 @@ class Service:
         self.opened.append(body)
         return {"id": organization}
 
-    def open(self, _: Json, organization: str) -> Json:
+    def opens_named(self, _: Any, name: str) -> Json:
+        self.opened.append(name)
+        return {"id": "1"}
+
+    def open(self, _: Json, **__: str) -> Json:
         trace = {"def": {"begin": {"line": 0, "column": 0, "byte": 0}, "end": {"line": 0, "column": 0, "byte": 0}}}
         values = {name: {"value": value, "secret": True, "trace": trace} for name, value in self.environment.items()}
         return {"properties": {"environmentVariables": {"value": values, "trace": trace}}}
@@ -94,6 +100,8 @@ ROUTES: tuple[tuple[str, str, Callable[..., Json]], ...] = (
     ("POST", f"{UPDATE}/1/(complete|renew_lease|events/batch)", lambda *_, **__: {"token": "lease"}),
     ("POST", r"/api/esc/environments/(?P<organization>[^/]+)/yaml/open\?.*", Service.opens),
     ("GET", "/api/esc/environments/(?P<organization>[^/]+)/yaml/open/.*", Service.open),
+    ("POST", rf"/api/esc/environments/{ENVIRONMENT}/open\?.*", Service.opens_named),
+    ("GET", f"/api/esc/environments/{ENVIRONMENT}/open/1", Service.open),
 )
 
 

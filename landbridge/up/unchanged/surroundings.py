@@ -5,6 +5,7 @@ import os
 import platform
 import sys
 import sysconfig
+import uuid
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -18,20 +19,33 @@ from .record import digest
 # Read where modules are imported, which no program's own account can tell.
 PREFIXES = ("PULUMI_", "LANDBRIDGE_", "AWS_", "AZURE_", "ARM_", "KUBE", "PYTHON")
 # Each run's own, or nothing that a program goes by.
-OWN = {
-    "LANDBRIDGE_WITNESS",
-    "LANDBRIDGE_INTERPRETER",
-    "LANDBRIDGE_STACK",
+OWN = {"LANDBRIDGE_WITNESS", "LANDBRIDGE_INTERPRETER", "LANDBRIDGE_STACK", "PULUMI_PARALLEL"}
+# What opens doors, new for each run where it is short-lived. Which door is said by other variables (profile, role,
+# tenant), what a cloud says is asked again by these, and what a program reads of them itself is on its record.
+CREDENTIALS = {
     "PULUMI_ACCESS_TOKEN",
     "PULUMI_CONFIG_PASSPHRASE",
     "PULUMI_CONFIG_PASSPHRASE_FILE",
-    "PULUMI_PARALLEL",
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_SECURITY_TOKEN",
+    "AWS_CREDENTIAL_EXPIRATION",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+    "ARM_CLIENT_SECRET",
+    "ARM_OIDC_TOKEN",
+    "ARM_OIDC_REQUEST_TOKEN",
+    "ARM_OIDC_REQUEST_URL",
+    "AZURE_CLIENT_SECRET",
+    "AZURE_FEDERATED_TOKEN_FILE",
 }
 
 
 def surroundings(place: Place, passed: Mapping[str, str], command: str) -> dict[str, str]:
     """By name: digests. `passed` is the programs' environment, `command` the path of pulumi."""
-    settings = {name: value for name, value in passed.items() if name.startswith(PREFIXES) and name not in OWN}
+    left_out = OWN | CREDENTIALS
+    settings = {name: value for name, value in passed.items() if name.startswith(PREFIXES) and name not in left_out}
     return {
         "our code": code(ROOT),
         "the Python packages": packages(),
@@ -43,9 +57,12 @@ def surroundings(place: Place, passed: Mapping[str, str], command: str) -> dict[
 
 
 def settings_of(place: Place, stack: str) -> dict[str, str]:
-    """What Pulumi keeps for one stack."""
+    """What Pulumi keeps for one stack, and what ESC does: as long as nobody can say what that is, another each time."""
     file = place.settings_folder / f"Pulumi.{stack}.yaml"
-    return {file.name: digest(file.read_text()) if file.exists() else ""}
+    found = {file.name: digest(file.read_text()) if file.exists() else ""}
+    if stack in place.environments.named:
+        found["its environment of Pulumi ESC"] = place.environments.rest or uuid.uuid4().hex
+    return found
 
 
 @cache
