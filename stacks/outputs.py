@@ -206,7 +206,7 @@ async def publishing(outputs: Awaitable[Outputs]) -> None:
 
 
 async def region_outputs(region: str) -> RegionOutputs:
-    """Reads a region stack's outputs. Raises LookupError when that stack lacks a field: it is of an older version."""
+    """Reads a region stack's outputs. Raises RunError when that stack lacks a field: it is of an older version."""
     return cast(RegionOutputs, await _read(region, RegionOutputs))
 
 
@@ -266,10 +266,10 @@ class _Entries(dict[str, Any]):
 def _foreseen(stack: str, what: str) -> pulumi.Output[Any]:
     """An unknown value, in a preview: the other stack is previewed beside this one and has nothing yet.
 
-    Raises LookupError in an update, which comes after the other stack's.
+    Raises RunError in an update, which comes after the other stack's.
     """
     if not pulumi.runtime.is_dry_run():
-        raise LookupError(f"stack {stack} publishes no {what}: run `landbridge up {stack}` first")
+        raise pulumi.RunError(f"stack {stack} publishes no {what}: run `landbridge up {stack}` first")
     loop = asyncio.get_running_loop()
     value, known = loop.create_future(), loop.create_future()
     value.set_result(None)

@@ -39,12 +39,9 @@ def program(world: World, stack: StackSpec) -> None:
 async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
     """Registers them, and gives what is published. Raises RunError while its API servers are behind."""
     fleet, name = world.fleet, cluster_of(stack.name)
-    try:
-        plane = await cluster_outputs(name)
-        spec = addons_spec(fleet, world.plan, name)
-        spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
+    plane = await cluster_outputs(name)
+    spec = addons_spec(fleet, world.plan, name)
+    spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))
     parts = {cloud: import_module(f".{cloud}", __package__) for cloud in _clouds(world, stack, spec)}
     clouds = {cloud: part.provider(world, stack) for cloud, part in parts.items()}
     home = fleet.regions[stack.region].cloud

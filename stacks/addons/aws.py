@@ -22,6 +22,7 @@ from fleet import autoscaler, team_storage
 from fleet.buckets import in_azure
 from fleet.world import World
 
+from .. import providers
 from ..catalogue import StackSpec, cluster_of
 from ..cluster import versions
 from ..outputs import ClusterOutputs
@@ -30,9 +31,8 @@ from ..outputs import ClusterOutputs
 def provider(world: World, stack: StackSpec) -> aws.Provider:
     """Roles are of no region: a cluster that is at home elsewhere makes its own in the fleet's first of AWS."""
     fleet = world.fleet
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     region = team_storage.regions(fleet)[0] if in_azure(fleet, stack.region) else stack.region
-    return aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
+    return providers.aws(fleet, region)
 
 
 async def credential(world: World, stack: StackSpec, plane: ClusterOutputs, cloud: aws.Provider) -> pulumi.Output[str]:

@@ -26,6 +26,7 @@ from fleet.buckets import in_azure, vault_name
 from fleet.team_storage import namespace
 from fleet.world import World
 
+from .. import providers
 from ..catalogue import StackSpec, cluster_of
 from ..cluster import versions
 from ..outputs import ClusterOutputs
@@ -34,9 +35,7 @@ from .joining import joining
 
 def provider(world: World, _: StackSpec) -> azure.Provider:
     """Identities and roles name their places themselves."""
-    fleet = world.fleet
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    return azure.Provider("azure", subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id)
+    return providers.azure(world.fleet)
 
 
 async def credential(

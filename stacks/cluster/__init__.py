@@ -35,11 +35,8 @@ async def build(world: World, stack: StackSpec) -> ClusterOutputs:
     keys = all_generations(rotations.load(rotations.rotations_path(world.path)).get(stack.name, {}))
     published = await _check(world, stack, spec.kubernetes, keys, origin)
     copies = fleet.clusters[stack.name].copies
-    try:
-        home = await region_outputs(region)
-        second = await region_outputs(copies) if copies else None
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
+    home = await region_outputs(region)
+    second = await region_outputs(copies) if copies else None
     build: Callable[[Given], Awaitable[Plane]] = import_module(f".{spec.cloud}", __package__).build
     plane = await build(Given(world, stack, spec, keys, origin, published, home, second))
     return {

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pulumi_aws as aws
 import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
@@ -13,6 +12,7 @@ from components.network.aws.cluster_routes import ClusterRoutes
 from components.network.routes import table_names
 from components.tags import Owner
 
+from .. import providers
 from ..region.ssh import vouching
 from . import versions
 from .spec import Given, Plane
@@ -22,14 +22,13 @@ async def build(given: Given) -> Plane:
     """Registers its resources. Raises pulumi.RunError where machines have yet to take the last minor version."""
     world, stack, home = given.world, given.stack, given.home
     fleet, region = world.fleet, stack.region
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
-    providers: dict[str, Any] = {
-        "aws": aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id]),
+    made: dict[str, Any] = {
+        "aws": providers.aws(fleet, region),
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
-    await versions.check_own_step(world, given.spec, given.published, providers["aws"])
+    await versions.check_own_step(world, given.spec, given.published, made["aws"])
     ClusterRoutes(
         "routes",
         {
@@ -38,7 +37,7 @@ async def build(given: Given) -> Plane:
             "tables": {name: home["route_table_ids"][name] for name in table_names(fleet.regions[region])},
             "hub_id": home["hub_id"],
         },
-        ResourceOptions(providers=providers),
+        ResourceOptions(providers=made),
     )
     plane = ControlPlane(
         "control-plane",
@@ -48,7 +47,7 @@ async def build(given: Given) -> Plane:
             "owner": owner,
             "supernet": world.plan.supernet,
             "generations": given.keys,
-            "recovered": recovered(given.origin, given.keys, providers["aws"]),
+            "recovered": recovered(given.origin, given.keys, made["aws"]),
             "network_id": home["network_id"],
             "subnet_ids": home["private_subnet_ids"],
             "zone_id": home["zone_id"],
@@ -56,7 +55,7 @@ async def build(given: Given) -> Plane:
             "copies_key_arn": given.second["key_arn"] if given.second else None,
             "people_authority": vouching(world, home),
         },
-        ResourceOptions(providers=providers),
+        ResourceOptions(providers=made),
     )
     groups = {name: machine.group.name for name, machine in plane.machines.items()}
     return Plane(plane.authority, plane.admin, plane.break_glass, plane.recovery, plane.hosts, groups)

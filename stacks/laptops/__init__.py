@@ -23,10 +23,7 @@ def program(world: World, stack: StackSpec) -> None:
 async def build(world: World, stack: StackSpec) -> LaptopsOutputs:
     """Registers them, and gives what is published."""
     fleet, region = world.fleet, stack.region
-    try:
-        here, cluster = await region_outputs(region), await cluster_outputs(laptops.cluster(fleet, region) or "")
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
+    here, cluster = await region_outputs(region), await cluster_outputs(laptops.cluster(fleet, region) or "")
     spec = laptops_spec(fleet, world.plan, region)
     assert spec is not None  # the catalogue: no stack without servers
     build: Callable[[Given], Awaitable[Stood]] = import_module(f".{spec.cloud}", __package__).build

@@ -1,7 +1,6 @@
 """Servers for laptops in a region of AWS."""
 
 import pulumi
-import pulumi_aws as aws
 import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
@@ -10,6 +9,7 @@ from components.links.laptops.aws.laptops import Laptops
 from components.links.laptops.nodes import owner
 from fleet import laptops
 
+from .. import providers
 from ..region.ssh import vouching
 from .spec import Given, Stood
 
@@ -18,9 +18,8 @@ async def build(given: Given) -> Stood:
     """Registers them, and what they hang on."""
     world, spec, here = given.world, given.spec, given.here
     fleet = world.fleet
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
-    providers: dict[str, pulumi.ProviderResource] = {
-        "aws": aws.Provider(spec.region, region=spec.region, allowed_account_ids=[fleet.aws.account_id]),
+    made_by: dict[str, pulumi.ProviderResource] = {
+        "aws": providers.aws(fleet, spec.region),
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
@@ -39,7 +38,7 @@ async def build(given: Given) -> Stood:
             "cluster_authority": given.cluster["authority"],
             "people_authority": vouching(world, here),
         },
-        ResourceOptions(providers=providers),
+        ResourceOptions(providers=made_by),
     )
     servers = {name: (one.address, one.group.name) for name, one in made.servers.items()}
     return Stood(made.authority.certificate, laptops.authority_place(fleet.fleet), made.hosts, servers)

@@ -1,7 +1,6 @@
 """Servers for laptops in a region of Azure."""
 
 import pulumi
-import pulumi_azure_native as azure
 import pulumi_random as random
 import pulumi_tls as tls
 from pulumi import ResourceOptions
@@ -10,6 +9,7 @@ from components.boot.azure import image as azure_image
 from components.links.laptops.azure.laptops import Laptops
 from components.links.laptops.nodes import owner
 
+from .. import providers
 from ..region.ssh import vouching
 from .spec import Given, Stood
 
@@ -18,14 +18,8 @@ async def build(given: Given) -> Stood:
     """Registers them, and what they hang on. Raises pulumi.RunError where there is no image that fits."""
     world, spec, here = given.world, given.spec, given.here
     fleet = world.fleet
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
-    providers: dict[str, pulumi.ProviderResource] = {
-        "azure-native": azure.Provider(
-            spec.region,
-            location=spec.region,
-            subscription_id=fleet.azure.subscription_id,
-            tenant_id=fleet.azure.tenant_id,
-        ),
+    made_by: dict[str, pulumi.ProviderResource] = {
+        "azure-native": providers.azure(fleet, spec.region),
         "tls": tls.Provider("tls"),
         "random": random.Provider("random"),
     }
@@ -39,11 +33,11 @@ async def build(given: Given) -> Stood:
             "supernet": world.plan.supernet,
             "subnet_ids": here["public_subnet_ids"],
             "zone_name": here["zone_name"],
-            "image": {"id": await azure_image.version(fleet, wanted, providers["azure-native"])},
+            "image": {"id": await azure_image.version(fleet, wanted, made_by["azure-native"])},
             "cluster_authority": given.cluster["authority"],
             "people_authority": vouching(world, here),
         },
-        ResourceOptions(providers=providers),
+        ResourceOptions(providers=made_by),
     )
     servers = {name: (one.address, one.machine.name) for name, one in made.servers.items()}
     return Stood(made.authority.certificate, made.authority.place, made.hosts, servers)

@@ -16,6 +16,7 @@ from components.tags import Owner
 from fleet.cloud_alarms import told
 from fleet.world import World
 
+from .. import providers
 from ..outputs import ConnectionOutputs, region_outputs
 
 
@@ -47,14 +48,9 @@ def build(
 
 
 async def _end(world: World, region: str) -> RegionEnd:
-    """Raises RunError where the region's stack is of an older version."""
-    assert world.fleet.aws is not None
-    try:
-        outputs = await region_outputs(region)
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
+    outputs = await region_outputs(region)
     return {
-        "provider": aws.Provider(region, region=region, allowed_account_ids=[world.fleet.aws.account_id]),
+        "provider": providers.aws(world.fleet, region),
         "block": world.plan.region(region).block,
         "network_id": outputs["network_id"],
         "zone_id": outputs["zone_id"],

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-import pulumi
-import pulumi_azure_native as azure
+from pulumi import ResourceOptions
 
 from components.links.aws.cross_cloud import cross_cloud_connections
 from components.links.azure.connections import other_ends
@@ -16,11 +15,12 @@ from fleet.buckets import resource_group, vault_name
 from fleet.cloud_alarms import told
 from fleet.world import World
 
+from .. import providers
 from ..outputs import ConnectionOutputs, region_outputs
 
 
 async def build(
-    world: World, regions: Sequence[str], aws: Mapping[str, RegionEnd], owner: Owner, opts: pulumi.ResourceOptions
+    world: World, regions: Sequence[str], aws: Mapping[str, RegionEnd], owner: Owner, opts: ResourceOptions
 ) -> dict[str, ConnectionOutputs]:
     """Registers it, and gives the connections with sites by name. `aws` are the regions of AWS."""
     fleet, plan = world.fleet, world.plan
@@ -62,19 +62,9 @@ async def build(
 
 
 async def _end(world: World, region: str) -> AzureEnd:
-    """Raises RunError where the region's stack is of an older version."""
-    assert world.fleet.azure is not None
-    try:
-        outputs = await region_outputs(region)
-    except LookupError as error:
-        raise pulumi.RunError(str(error)) from None
+    outputs = await region_outputs(region)
     return {
-        "provider": azure.Provider(
-            region,
-            location=region,
-            subscription_id=world.fleet.azure.subscription_id,
-            tenant_id=world.fleet.azure.tenant_id,
-        ),
+        "provider": providers.azure(world.fleet, region),
         "region": region,
         "group": resource_group(world.fleet, region),
         "vault": vault_name(world.fleet, region),

@@ -79,7 +79,7 @@ async def _built(component: pulumi.ComponentResource, name: str, given: Given) -
     handed.here.set(handed.Handed(outputs, name))
     try:
         return await given.build(world, _entry(world, given.kind, given.stack))
-    except (FleetError, pulumi.RunError, LookupError) as error:
+    except (FleetError, pulumi.RunError) as error:
         raise pulumi.InputPropertyError("fleet", str(error)) from None
 
 
@@ -98,7 +98,9 @@ def _world(fleet: Any) -> World:
 def _entry(world: World, kind: Kind, name: str) -> StackSpec:
     found = {stack.name: stack for stack in catalogue(world.fleet)}
     if name not in found:
-        raise LookupError(no_stack(world.fleet, world.path.name, name))
+        raise pulumi.RunError(no_stack(world.fleet, world.path.name, name))
     if found[name].kind != kind:
-        raise LookupError(f"{world.path.name}: {name} is a stack of kind {found[name].kind}, and not of kind {kind}")
+        raise pulumi.RunError(
+            f"{world.path.name}: {name} is a stack of kind {found[name].kind}, and not of kind {kind}"
+        )
     return found[name]

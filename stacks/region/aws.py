@@ -1,7 +1,6 @@
 """A region on AWS: its network, the fleet bucket, the shares."""
 
 import pulumi
-import pulumi_aws as aws
 from pulumi import ResourceOptions
 
 from components.alarms.aws.receivers import Receivers
@@ -15,6 +14,7 @@ from fleet.buckets import bucket_name
 from fleet.logins import authority_place, served
 from fleet.world import World
 
+from .. import providers
 from ..catalogue import StackSpec
 from ..outputs import RegionOutputs, SshOutputs
 from .ssh import with_keys
@@ -23,9 +23,8 @@ from .ssh import with_keys
 def build(world: World, stack: StackSpec) -> RegionOutputs:
     """Registers the region's resources, and gives what it publishes."""
     fleet, region = world.fleet, stack.region
-    assert fleet.aws is not None  # fleet.rules: no region in AWS without an account
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
-    provider = aws.Provider(region, region=region, allowed_account_ids=[fleet.aws.account_id])
+    provider = providers.aws(fleet, region)
     opts = ResourceOptions(providers={"aws": provider})
     spec = network_spec(fleet, world.plan, region)
     bucket = Bucket("bucket", {"fleet": fleet, "region": region, "owner": owner}, opts)

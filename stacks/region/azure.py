@@ -20,6 +20,7 @@ from fleet.buckets import RECOVER, bucket_name, resource_group, vault_name
 from fleet.logins import served
 from fleet.world import World
 
+from .. import providers
 from ..catalogue import StackSpec
 from ..outputs import RegionOutputs, SshOutputs
 from .ssh import with_keys
@@ -28,11 +29,8 @@ from .ssh import with_keys
 def build(world: World, stack: StackSpec) -> RegionOutputs:
     """Registers the region's resources, and gives what it publishes."""
     fleet, region = world.fleet, stack.region
-    assert fleet.azure is not None  # fleet.rules: no region in Azure without a subscription
     owner = Owner(fleet.fleet, fleet.owner, stack.name)
-    provider = azure.Provider(
-        region, location=region, subscription_id=fleet.azure.subscription_id, tenant_id=fleet.azure.tenant_id
-    )
+    provider = providers.azure(fleet, region)
     opts = ResourceOptions(providers={"azure-native": provider})
     spec = network_spec(fleet, world.plan, region)
     group = azure.resources.ResourceGroup(

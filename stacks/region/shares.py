@@ -16,7 +16,7 @@ from ..outputs import RegionOutputs, region_outputs
 
 
 async def file_system(world: World, region: str) -> RegionFiles:
-    """Raises LookupError in an update when the region's stack lacks a share or an access point."""
+    """Raises RunError in an update when the region's stack lacks a share or an access point."""
     outputs = await region_outputs(region)
     return _azure(world, region, outputs) if in_azure(world.fleet, region) else _aws(world, region, outputs)
 

@@ -81,6 +81,16 @@ def test_settings_lie_beside_a_fleet_file_that_has_no_project_of_its_own(team: T
     assert "fleet.yaml has no stack one" in (stack.log.read_text() + said)
 
 
+def test_settings_lie_where_a_project_beside_the_fleet_file_says(team: Team) -> None:
+    team.program()
+    with (team.folder / "Pulumi.yaml").open("a") as file:
+        file.write("stackConfigDir: settings\n")
+    stack = engine(team.place, "one")
+    stack.found()
+    assert (stack.place.settings_folder / "Pulumi.one.yaml").read_text().startswith("encryptionsalt: v1:")
+    assert stack.place.settings_folder == team.folder / "settings"
+
+
 def test_another_project_beside_the_fleet_file_is_refused(team: Team) -> None:
     for text, name in {"name: theirs\n": "theirs", "- a list\n": "None", "{\n": "None"}.items():
         (team.folder / "Pulumi.yaml").write_text(text)

@@ -98,7 +98,7 @@ def test_what_it_last_was_is_what_the_program_exported_under_its_name(monkeypatc
     ],
 )
 def test_a_name_that_is_no_such_entry_is_refused(kind: Any, name: str, said: str) -> None:
-    with pytest.raises(LookupError, match=said):
+    with pytest.raises(pulumi.RunError, match=said):
         component._entry(current(ROOT / "fleet.yaml"), kind, name)
 
 
