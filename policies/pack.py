@@ -1,9 +1,11 @@
 """The policies as Pulumi wants them: a few that walk all resources once each, rather than dozens that do."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from pulumi_policy import (
     Policy,
+    PolicyConfigSchema,
     ReportViolation,
     ResourceValidationArgs,
     ResourceValidationPolicy,
@@ -14,10 +16,12 @@ from pulumi_policy import (
 from fleet.where import named, path_for_engine, project_of_engine
 from fleet.world import World, current
 
-from . import addons, alarms, aws, azure, clusters, labels, leaving, link_keys, pools, protection, workloads
+from . import addons, alarms, aws, azure, clusters, labels, leaving, limits, link_keys, pools, protection, workloads
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
+# The same for one fleet, with what the pack is configured to.
+Judge = Callable[[list[Item], Mapping[str, Any]], Iterator[Finding]]
 
 # Name → what it is for, and what judges: what clouds share, and each cloud's own.
 RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
@@ -69,8 +73,18 @@ RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
 def policies(world: World | None = None) -> list[Policy]:
     """The pack's policies for a fleet (default: the current one). Raises FleetError."""
     known, given = world or current(named() or path_for_engine(project_of_engine())), Given()
-    judges = [_policy(name, description, rules, known, given) for name, (description, rules) in RULES.items()]
-    return [_listener(given), *judges]
+    judges = [_policy(name, description, _of(rules, known), given) for name, (description, rules) in RULES.items()]
+    schema = PolicyConfigSchema(properties=limits.SCHEMA)
+    limited = _policy(limits.NAME, limits.DESCRIPTION, _limits(known), given, schema)
+    return [_listener(given), *judges, limited]
+
+
+def _of(rules: tuple[Rules, ...], world: World) -> Judge:
+    return lambda found, _: (one for rule in rules for one in rule(found, world))
+
+
+def _limits(world: World) -> Judge:
+    return lambda found, config: limits.findings(found, world, config)
 
 
 def _listener(given: Given) -> ResourceValidationPolicy:
@@ -82,13 +96,14 @@ def _listener(given: Given) -> ResourceValidationPolicy:
     return ResourceValidationPolicy("inputs", "Notes what the program sets; refuses nothing.", validate)
 
 
-def _policy(name: str, description: str, rules: tuple[Rules, ...], world: World, given: Given) -> StackValidationPolicy:
+def _policy(
+    name: str, description: str, judge: Judge, given: Given, schema: PolicyConfigSchema | None = None
+) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        known = items(args.resources, given)
-        found = (one for judge in rules for one in judge(known, world))
+        found = judge(items(args.resources, given), args.get_config())
         # One unknown property may hide several paths, and is told once.
         messages = dict.fromkeys((f"{f.type} {f.name}: {f.what}. {f.remedy}.", f.urn) for f in found)
         for message, urn in messages:
-            report(message, urn)
+            report(message, urn or None)
 
-    return StackValidationPolicy(name, description, validate)
+    return StackValidationPolicy(name, description, validate, config_schema=schema)

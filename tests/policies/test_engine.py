@@ -1,9 +1,11 @@
 """The pack on the real engine: a preview that violates a rule, or that can't tell, fails and says why."""
 
 import base64
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,11 +36,16 @@ def project(tmp_path_factory: pytest.TempPathFactory, cloud: Cloud) -> Project:
     return Project(tmp_path_factory.mktemp("program") / "p", cloud)
 
 
-def preview(project: Project, line: str = "", *, code: int = 0) -> str:
-    """What a preview of the network and one more line says, on one line."""
+def preview(project: Project, line: str = "", *, code: int = 0, config: Any = None) -> str:
+    """What a preview of the network and one more line says, on one line; `config` is the pack's."""
     project.program(NETWORK + line)
     before = [f"LANDBRIDGE_FLEET={project.cloud.fleet}", "PYTHONUNBUFFERED=1"]
-    said = project.pulumi("preview", "--policy-pack", str(ROOT / "policies"), code=code, before=before)
+    words = ["preview", "--policy-pack", str(ROOT / "policies")]
+    if config is not None:
+        file = project.folder / "policy-config.json"
+        file.write_text(json.dumps(config))
+        words += ["--policy-pack-config", str(file)]
+    said = project.pulumi(*words, code=code, before=before)
     return " ".join(said.split())
 
 
@@ -69,6 +76,41 @@ def test_a_preview_that_violates_a_rule_fails(project: Project, line: str, words
     said = preview(project, line + "\n", code=REFUSED)
     assert words in said
     assert "[mandatory]" in said
+
+
+# No pool's: of those the fleet file says how many machines they may have.
+MACHINES = """\
+template = aws.ec2.LaunchTemplate("l", metadata_options={"http_tokens": "required"}, tags=tags, opts=opts)
+of_group = [{"key": key, "value": value, "propagate_at_launch": True} for key, value in tags.items()]
+aws.autoscaling.Group("a", min_size=0, max_size=5, launch_template={"name": "l"}, tags=of_group, opts=opts)
+"""
+EAST = 'aws.sqs.Queue("q", region="us-east-1", tags=tags, opts=opts)\n'
+
+
+@pytest.mark.parametrize(
+    ("line", "good", "bad", "words"),
+    [
+        (MACHINES, {"max_machines": 5}, {"max_machines": 4}, "it may have 5 machines, and the configuration of limits"),
+        (EAST, {"regions": ["us-east-1", "us-west-2"]}, {"regions": ["us-west-2"]}, "it stands in us-east-1, and"),
+    ],
+    ids=["machines", "regions"],
+)
+def test_the_configuration_decides_what_is_refused(project: Project, line: str, good: Any, bad: Any, words: str) -> None:
+    assert words not in preview(project, line, config={"limits": good}, code=None)
+    said = preview(project, line, config={"limits": bad}, code=REFUSED)
+    assert words in said
+    assert "[mandatory] landbridge v0.1.0 limits" in said
+
+
+def test_the_configuration_says_how_strict_a_policy_is(project: Project) -> None:
+    line = f'{RULE}cidr_ipv4="0.0.0.0/0")\n'
+    said = preview(project, line, config={"exposure": "advisory"})
+    assert "[advisory] landbridge v0.1.0 exposure" in said
+    assert "is wider than the plan" not in preview(project, line, config={"exposure": {"enforcementLevel": "disabled"}})
+
+
+def test_a_configuration_that_does_not_fit_is_refused(project: Project) -> None:
+    assert "max_machines" in preview(project, config={"limits": {"max_machines": "many"}}, code=None)
 
 
 # The program of every stack, but what it builds loses its owner.
