@@ -173,4 +173,4 @@ def show(node: str, found: Result, shown: str | None, out: Output) -> None:
     for line in report.lines(node, found):
         out.console.print(line, soft_wrap=True, markup=False)
     if shown:
-        out.console.print(f"Node {shown} shows it: landbridge kubectl describe node {shown}", soft_wrap=True)
+        out.console.print(f"Node {shown} shows it: `landbridge kubectl describe node {shown}`", soft_wrap=True)

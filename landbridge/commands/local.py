@@ -103,7 +103,7 @@ def logs(machine: str | None, *, unit: str | None, pod: str | None, follow: bool
     """Prints its log, or that of MACHINE (a name or an instance id): boot and console, one unit's, or one pod's."""
     if (unit or pod) and not machine:
         which = "--unit" if unit else "--pod"
-        raise UsageError(f"{which} goes with a machine: landbridge local logs MACHINE {which} NAME.")
+        raise UsageError(f"{which} goes with a machine, which is named before it: `landbridge local logs MACHINE`.")
     if unit and pod:
         raise UsageError("--unit or --pod, not both.")
     if machine and pod:

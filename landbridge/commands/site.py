@@ -41,7 +41,7 @@ def enrol(
     """Prints the one command that makes HOST a node, to be run there as root.
 
     It holds a token that is good for this host alone, replaces earlier ones, and stands in no log: hand it over as a
-    secret, or directly: landbridge site enrol SITE HOST | ssh HOST sudo sh. A host that stands may be enrolled again.
+    secret, or directly: `landbridge site enrol SITE HOST | ssh HOST sudo sh`. A host that stands may be enrolled again.
     """
     world = options.the_fleet(fleet_file)
     chosen, lasts = site_hosts.one(world, site_name, host, cluster), enrolments.lifetime(hours)

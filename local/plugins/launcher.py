@@ -18,7 +18,7 @@ def main() -> None:
         connection = socket.create_connection((HOST, port), timeout=10)
     except OSError as error:
         sys.exit(
-            f"the local cloud is not running here ({error}): use landbridge up --local, which starts and enters it"
+            f"the local cloud is not running here ({error}): use `landbridge up --local`, which starts and enters it"
         )
     connection.settimeout(None)
     stream = connection.makefile("rw", encoding="utf-8")
