@@ -1,6 +1,7 @@
 """What each command does, in a line: of the first sentence of its own help, so that no command is imported for it."""
 
 LINES = {
+    "init": "Writes fleet.yaml and what goes with it into a folder, from a few answers.",
     "plan": "Shows the address plan: who owns which prefix, how full it is, and what would change.",
     "topology": "Draws regions, sites, prefixes, tunnels, pools and control planes as one SVG, as they are planned.",
     "up": "Brings stacks to what fleet.yaml says.",
