@@ -23,7 +23,8 @@ class Remark(NamedTuple):
 
 def remarks(loaded: Loaded) -> list[Remark]:
     """In the order of the file."""
-    found = [*_zones_of_etcd(loaded.fleet), *_nowhere_for_cpu_work(loaded.fleet), *_alarms_for_nobody(loaded.fleet)]
+    kinds = (_zones_of_etcd, _nowhere_for_cpu_work, _alarms_for_nobody, _images_by_tag)
+    found = [one for kind in kinds for one in kind(loaded.fleet)]
     return sorted(Remark(loaded.file, loaded.lines.of(entry), text) for entry, text in found)
 
 
@@ -54,3 +55,13 @@ def _nowhere_for_cpu_work(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...],
 def _alarms_for_nobody(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if fleet.monitoring and not fleet.monitoring.receivers:
         yield ("monitoring",), "monitoring has no receivers: alarms reach nobody who does not look for them"
+
+
+def _images_by_tag(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Nodes' own are refused without a digest, where their image is baked."""
+    if (image := fleet.images.runs) and "@sha256:" not in image:
+        yield (
+            ("images", "runs"),
+            f"{image} has no digest: whoever may write that tag decides what runs that name no image are. "
+            f"Write {image}@sha256:DIGEST; `skopeo inspect docker://{image}` tells it",
+        )

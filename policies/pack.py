@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pulumi_policy import (
+    EnforcementLevel,
     Policy,
     PolicyConfigSchema,
     ReportViolation,
@@ -16,7 +17,21 @@ from pulumi_policy import (
 from fleet.where import named, path_for_engine, project_of_engine
 from fleet.world import World, current
 
-from . import addons, alarms, aws, azure, clusters, labels, leaving, limits, link_keys, pools, protection, workloads
+from . import (
+    addons,
+    alarms,
+    aws,
+    azure,
+    clusters,
+    containers,
+    labels,
+    leaving,
+    limits,
+    link_keys,
+    pools,
+    protection,
+    workloads,
+)
 from .reading import Finding, Given, Item, items, plain
 
 Rules = Callable[[list[Item], World], Iterator[Finding]]
@@ -67,6 +82,11 @@ RULES: dict[str, tuple[str, tuple[Rules, ...]]] = {
     "workloads": ("What runs in a cluster has a pool to run on.", (workloads.findings,)),
     "leaving": ("What is asked to leave a machine can, in the time that there is.", (leaving.findings,)),
     "addons": ("A NetworkPolicy holds: its engine runs on every node.", (addons.findings,)),
+    "containers": ("An image that is locked by its digest runs by that digest.", (containers.findings,)),
+}
+# The same, of what is told and not refused.
+ADVICE: dict[str, tuple[str, tuple[Rules, ...]]] = {
+    "unlocked": ("Images are held by digests, not by tags that somebody may move.", (containers.unlocked,)),
 }
 
 
@@ -74,9 +94,13 @@ def policies(world: World | None = None) -> list[Policy]:
     """The pack's policies for a fleet (default: the current one). Raises FleetError."""
     known, given = world or current(named() or path_for_engine(project_of_engine())), Given()
     judges = [_policy(name, description, _of(rules, known), given) for name, (description, rules) in RULES.items()]
+    advisers = [
+        _policy(name, description, _of(rules, known), given, EnforcementLevel.ADVISORY)
+        for name, (description, rules) in ADVICE.items()
+    ]
     schema = PolicyConfigSchema(properties=limits.SCHEMA)
-    limited = _policy(limits.NAME, limits.DESCRIPTION, _limits(known), given, schema)
-    return [_listener(given), *judges, limited]
+    limited = _policy(limits.NAME, limits.DESCRIPTION, _limits(known), given, schema=schema)
+    return [_listener(given), *judges, limited, *advisers]
 
 
 def _of(rules: tuple[Rules, ...], world: World) -> Judge:
@@ -97,7 +121,12 @@ def _listener(given: Given) -> ResourceValidationPolicy:
 
 
 def _policy(
-    name: str, description: str, judge: Judge, given: Given, schema: PolicyConfigSchema | None = None
+    name: str,
+    description: str,
+    judge: Judge,
+    given: Given,
+    level: EnforcementLevel = EnforcementLevel.MANDATORY,
+    schema: PolicyConfigSchema | None = None,
 ) -> StackValidationPolicy:
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
         found = judge(items(args.resources, given), args.get_config())
@@ -106,4 +135,4 @@ def _policy(
         for message, urn in messages:
             report(message, urn or None)
 
-    return StackValidationPolicy(name, description, validate, config_schema=schema)
+    return StackValidationPolicy(name, description, validate, level, schema)

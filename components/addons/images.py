@@ -1,11 +1,12 @@
 """Every image that add-ons run: pinned by version, with the licence of what is in it.
 
-Digests are not pinned: none could be confirmed from a source that can be read without the registries themselves.
+Their digests are in fleet/containers.lock, by `make lock`; docs/decisions/0083-supply-chain.md says which have none.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from fleet import image_names
+from fleet import container_lock, image_names
 
 
 class Image(NamedTuple):
@@ -16,8 +17,13 @@ class Image(NamedTuple):
     licence: str
     source: str
 
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
         return f"{self.repository}:{self.tag}"
+
+    def __str__(self) -> str:
+        """What a pod is given: with the digest, where the lock has it."""
+        return self.name if self in OF_MACHINES else container_lock.reference(self.name)
 
 
 APACHE = "Apache-2.0"
@@ -114,6 +120,8 @@ METRICS_SERVER = Image(
 PAUSE = Image("registry.k8s.io/pause", "3.10.2", APACHE, "kubernetes/kubernetes, build/pause")
 # Part of the machines' own image: no registry has it, and no node asks one for it.
 SERVICES = Image(*image_names.SERVICES, "not stated", "services/, in this repository")
+# Machines' own image brings them, and knows them by their tags: a digest would have nodes ask a registry.
+OF_MACHINES = (PAUSE, SERVICES)
 
 
 def kube_proxy(kubernetes: str) -> Image:
@@ -148,3 +156,9 @@ PINNED = (
     PAUSE,
     SERVICES,
 )
+
+
+def asked_for(versions: Iterable[str]) -> list[str]:
+    """All that `make lock` asks registries for; `versions` are those of Kubernetes."""
+    pinned = [image for image in PINNED if image not in OF_MACHINES]
+    return sorted(image.name for image in (*pinned, *map(kube_proxy, versions)))

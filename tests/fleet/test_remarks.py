@@ -49,6 +49,13 @@ def test_alarms_that_reach_nobody_are_said(tmp_path: Path) -> None:
     assert told(tmp_path, FLEET + "monitoring: {receivers: {channel: {kind: slack}}}\n") == TOLD
 
 
+def test_an_image_of_runs_that_is_held_by_its_tag_alone_is_said(tmp_path: Path) -> None:
+    line = "images: {runs: registry.example.com/lab/train:3%s}\n"
+    (said,) = set(told(tmp_path, FLEET + line % "")) - set(TOLD)
+    assert said.startswith("fleet.yaml:17: registry.example.com/lab/train:3 has no digest: whoever may write")
+    assert told(tmp_path, FLEET + line % f"@sha256:{64 * '0'}") == TOLD
+
+
 def test_two_zones_and_no_place_for_cpu_work_are_taken_and_said(tmp_path: Path) -> None:
     assert told(tmp_path, FLEET) == TOLD
     without_pools = re.sub(r"pools:\n(  .*\n)*", "", FLEET.replace("[a, b]", "[a]"))

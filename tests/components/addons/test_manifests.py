@@ -12,8 +12,9 @@ from components.addons.definitions import FOLDER
 from components.addons.manifests import MANAGED_BY, NAME, Manifest
 from components.addons.priorities import BUYS_FROM, SITE_DNS, SPARE_DNS, TABLE
 from components.addons.spec import AddOnsSpec, addons_spec
-from components.pools import kubelet, labels
+from components.pools import containerd, kubelet, labels
 from components.storage.mounts import Nfs
+from fleet import container_lock
 from landbridge.access import rbac
 from tests.components.addons import bed
 from tests.support import golden
@@ -279,3 +280,11 @@ def test_no_volume_is_mounted_below_one_that_nobody_may_write_to(example: AddOns
                 if fixed and path.startswith(f"{other}/")
             ]
             assert not below, f"{name}: {below}"
+
+
+def test_a_pod_is_given_the_digest_that_is_locked_but_for_what_machines_bring() -> None:
+    pin = container_lock.locked()[images.REGISTRAR.name]
+    assert pin.digest
+    assert str(images.REGISTRAR) == f"{images.REGISTRAR.name}@{pin.digest}"
+    assert [str(image) for image in images.OF_MACHINES] == [image.name for image in images.OF_MACHINES]
+    assert images.PAUSE.name == containerd.PAUSE
