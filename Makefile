@@ -6,10 +6,13 @@ BIN := .venv/bin
 # With --quiet it sees no warnings, and then --strict refuses nothing. The variable leaves out a notice about its future.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
+RELEASE := PYTHONPATH=tools $(BIN)/python -m release
+
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test test-all test-times matrix lab lint docs bench golden lock clean
+.PHONY: help setup demo check test test-all test-times matrix lab lint docs bench golden lock lock-containers audit nightly
+.PHONY: sbom release clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -74,6 +77,29 @@ lock: setup  ## Pins the newest allowed versions
 		--no-emit-index-url --custom-compile-command "make lock" - -o tools/go.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.13 --generate-hashes --no-emit-index-url \
 		--constraint requirements.lock --custom-compile-command "make lock" services/requirements.in -o services/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --upgrade \
+		--custom-compile-command "make lock" tools/audit.in -o tools/audit.lock
+	@$(RELEASE) lock
+
+# MOVED=--moved takes tags that mean another content than they did.
+lock-containers: setup  ## Asks registries for the digests of add-ons' images alone
+	@$(RELEASE) lock $(MOVED)
+
+# OSV=URL and GO_DB=URL ask other databases. Ends with 1 where a weakness stands, and with 3 where there was no answer.
+AUDIT = $(RELEASE) audit $(if $(OSV),--osv $(OSV)) $(if $(GO_DB),--go-db $(GO_DB))
+audit: setup  ## Asks what is known against the Python packages and the Go programs that are built
+	@$(AUDIT)
+
+nightly: setup  ## The same of every program that can be built here, all of which it builds
+	@for what in add_ons languages "image --gpus"; do set -- $$what; $(PYTHON) tools/$$1.py $$2 || exit 2; done
+	@$(AUDIT) --whole
+
+sbom: setup  ## Bills of materials, CycloneDX, into .landbridge/sbom
+	@$(RELEASE) sbom
+
+# SIGN=KEY is an SSH key, REPOSITORY=URL where the commit is published.
+release: setup  ## Wheel, source, bills, digests and where all came from, of the version in pyproject.toml
+	@$(RELEASE) release $(if $(SIGN),--sign-by $(SIGN)) $(if $(REPOSITORY),--repository $(REPOSITORY))
 
 clean:  ## Forgets the local cloud and removes what set-up and runs left in this folder; the cache stays
 	-@$(BIN)/landbridge local forget --yes 2>/dev/null

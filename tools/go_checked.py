@@ -1,7 +1,7 @@
 """Whether a Go that a package registry gave is the one that Go's makers publish.
 
-go.lock holds the registry's package by its SHA-256. toolchain.lock holds the same Go as `golang.org/toolchain` has it in
-Go's checksum database, a log that everybody sees the same of. Two who don't know of each other have to agree.
+go.lock holds the registry's package by its SHA-256. toolchain.lock holds the same Go as Go's checksum database has it,
+a log that everybody sees the same of, by the name of `golang.org/toolchain`. Two strangers have to agree.
 """
 
 import base64
@@ -67,7 +67,7 @@ def check(go: Path, lock: Path, on: str | None = None) -> None:
     toolchain, on = read(lock), on or here()
     if on not in toolchain.sums:
         raise SetupError(
-            f"{lock.name} has no checksum of Go for {on}. Put a Go of your own on the PATH, {toolchain.version} or newer"
+            f"{lock.name} has no checksum of Go for {on}. Put your own Go on the PATH, {toolchain.version} or newer"
         )
     for one in BESIDE:
         shutil.rmtree(go / one) if (go / one).is_dir() else (go / one).unlink(missing_ok=True)

@@ -46,7 +46,7 @@ def test_a_line_that_is_none_is_named(tmp_path: Path, line: str) -> None:
 def test_an_image_stands_there_once(tmp_path: Path) -> None:
     file = tmp_path / "containers.lock"
     file.write_text(container_lock.written([PINS[0], PINS[0]._replace(digest=f"sha256:{64 * 'b'}")]))
-    with pytest.raises(LockError, match="containers.lock:3: registry.example.com:5000/a/b:1 stands here twice"):
+    with pytest.raises(LockError, match=r"containers.lock:3: registry.example.com:5000/a/b:1 stands here twice"):
         container_lock.read(file)
 
 

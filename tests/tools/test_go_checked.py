@@ -97,7 +97,7 @@ def test_a_file_that_is_gone_or_a_link_is_refused(lock: Path, unpacked: Path) ->
 
 
 def test_a_platform_without_a_checksum_is_told_what_to_do(lock: Path, unpacked: Path) -> None:
-    with pytest.raises(SetupError, match=r"no checksum of Go for plan9-mips. Put a Go of your own on the PATH"):
+    with pytest.raises(SetupError, match=r"no checksum of Go for plan9-mips. Put your own Go on the PATH"):
         go_checked.check(unpacked, lock, "plan9-mips")
 
 
@@ -131,5 +131,5 @@ def test_the_lock_is_of_the_go_that_is_installed() -> None:
 
 def test_a_lock_that_somebody_wrote_is_named(tmp_path: Path) -> None:
     (tmp_path / "toolchain.lock").write_text("go 1.99.1\nsum linux-amd64\n")
-    with pytest.raises(SetupError, match="toolchain.lock is not as `make lock` writes it"):
+    with pytest.raises(SetupError, match=r"toolchain.lock is not as `make lock` writes it"):
         go_checked.read(tmp_path / "toolchain.lock")

@@ -66,7 +66,7 @@ def test_what_documents_said_is_put_right_by_the_registry(serve: Callable[..., s
 def test_an_image_that_is_not_there_stops_the_lock(serve: Callable[..., str], tmp_path: Path) -> None:
     name = serve()
     pushed(name)
-    with pytest.raises(ReleaseError, match="has no lab/train with the tag 2. Name one that is there in"):
+    with pytest.raises(ReleaseError, match=r"has no lab/train with the tag 2. Name one that is there in"):
         containers.lock(tmp_path / "containers.lock", [f"{name}/lab/train:1", f"{name}/lab/train:2"], FIRST)
     assert not (tmp_path / "containers.lock").exists()
 
