@@ -61,3 +61,6 @@ class Monitoring(Model):
     remote_write: RemoteWrite | None = None
     logs: Logs | None = Field(default=None, description="`{}` keeps them")
     metrics_api: bool = Field(default=False, description="for `kubectl top` and HorizontalPodAutoscalers")
+    keep_at_sites: bool = Field(
+        default=False, description="a site that is cut off keeps what its nodes measure for a day, and sends it after"
+    )

@@ -41,6 +41,7 @@ from .monitoring import (
     metrics_api,
     node_metrics,
     prometheus,
+    site_metrics,
     state_metrics,
 )
 from .spec import AddOnsSpec
@@ -110,6 +111,9 @@ TABLE: dict[str, AddOn] = {
         prometheus.manifests,
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
         wanted=prometheus.wanted,
+    ),
+    site_metrics.ADDON: AddOn(
+        site_metrics.manifests, (priorities.ADDON, prometheus.ADDON), wanted=site_metrics.wanted
     ),
     alertmanager.ADDON: AddOn(alertmanager.manifests, (prometheus.ADDON,), wanted=alertmanager.wanted),
     state_metrics.ADDON: AddOn(state_metrics.manifests, (prometheus.ADDON,), wanted=prometheus.wanted),

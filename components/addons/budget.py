@@ -15,14 +15,14 @@ SIZES = (500, 2500)
 
 
 class Budget(NamedTuple):
-    """`clients` are one a node, a few a place, or two in the cluster. `watches` are those it holds, `more` its other
-    calls an hour.
+    """`clients` are one a node, a few a place, one a site, or two in the cluster. `watches` are those it holds, `more`
+    its other calls an hour.
 
     `counted` is by nodes what the real program asked: calls at its start, and calls an hour. It is empty for clients of
-    the whole cluster, which are no more in a larger one.
+    the whole cluster or of a site, which are no more in a larger one.
     """
 
-    clients: Literal["node", "place", "cluster"]
+    clients: Literal["node", "place", "site", "cluster"]
     starting: int
     watches: int
     more: int
@@ -65,6 +65,8 @@ BUDGETS = {
     # Schedulers, controller managers and Kueue's pods have the API say each time who asks and whether they may; what
     # passes on etcd's does so once a minute.
     "prometheus": Budget("cluster", 6, 3, 3 * 120 + 2 * (2 * 3 + 2) * 120 + 2 * 3 * 60, {}),
+    # Pods of one namespace.
+    "site-metrics": Budget("site", 2, 1, 0, {}),
     # One, of six kinds.
     "kube-state-metrics": Budget("cluster", 12, 6, 0, {}),
     # Each of the two: nodes, heads of pods, and three times by which certificates API servers are known. Its own

@@ -106,7 +106,7 @@ def _place(spec: AddOnsSpec, place: str, config: dict[str, str]) -> list[Manifes
         "dnsPolicy": "Default",  # it is the cluster's DNS: its own questions go to the node's resolver
         "nodeSelector": {labels.PLACE: place, **({labels.KIND: "system"} if system else {})},
         "tolerations": [tolerated(labels.SYSTEM if system else labels.GPU_TAINT)],
-        "affinity": apart(chosen) if system else {**apart(chosen), **_rather_cpu()},
+        "affinity": apart(chosen) if system else {**apart(chosen), **rather_cpu()},
         "topologySpreadConstraints": [spread(chosen)],
         "containers": [_coredns()],
         "volumes": [{"name": "config", "configMap": {"name": ADDON}}],
@@ -119,7 +119,7 @@ def _place(spec: AddOnsSpec, place: str, config: dict[str, str]) -> list[Manifes
     return [made, budget(name, ADDON, chosen)]
 
 
-def _rather_cpu() -> Manifest:
+def rather_cpu() -> Manifest:
     cpu = {"matchExpressions": [{"key": labels.KIND, "operator": "In", "values": ["cpu"]}]}
     return {"nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "preference": cpu}]}}
 

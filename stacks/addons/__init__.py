@@ -29,6 +29,7 @@ from fleet.world import World
 from ..catalogue import StackSpec, cluster_of
 from ..outputs import AddOnsOutputs, cluster_outputs, publishing
 from ..region.shares import file_system
+from . import own_alarms
 
 
 def program(world: World, stack: StackSpec) -> None:
@@ -37,8 +38,10 @@ def program(world: World, stack: StackSpec) -> None:
 
 
 async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
-    """Registers them, and gives what is published. Raises RunError while its API servers are behind."""
+    """Registers them, and gives what is published. Raises RunError while its API servers are behind, and for
+    alarms that are none."""
     fleet, name = world.fleet, cluster_of(stack.name)
+    own_alarms.check(world)
     plane = await cluster_outputs(name)
     spec = addons_spec(fleet, world.plan, name)
     spec = addons_spec(fleet, world.plan, name, await _file_systems(world, spec))

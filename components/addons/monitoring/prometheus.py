@@ -29,7 +29,7 @@ from ..manifests import (
 )
 from ..spec import AddOnsSpec
 from ..system_pods import NARROW, POD_NAME, REPLICAS, system_pod
-from . import alertmanager, own_alarms, targets
+from . import alertmanager, own_alarms, sizes, targets
 
 ADDON = "prometheus"
 PORT, DATA, CONFIG, RULES = 9090, "/prometheus", "/etc/landbridge/prometheus", "/etc/landbridge/rules"
@@ -41,14 +41,19 @@ RELOAD_SECONDS = 30
 KEPT_SHARE = 0.8
 # Of 75, which it has by itself: 13 % less memory for 4 % more CPU, with 40,000 series.
 GARBAGE_PERCENT = 40
-# By the cluster's size, cores and memory.
-ASKED = {"small": ("50m", "256Mi"), "medium": ("500m", "3Gi"), "large": ("2", "12Gi")}
+# What a site has kept for a day it brings when it is back, and what an hour of sending takes.
+KEPT_HOURS, LATE_HOURS = 24, 25
 # Tells the two apart; an alarm does not say it, or it would be two.
 REPLICA = "replica"
 
 
 def wanted(spec: AddOnsSpec) -> bool:
     return spec.fleet.monitoring is not None
+
+
+def kept_at(spec: AddOnsSpec) -> tuple[str, ...]:
+    """Sites that ask their own nodes, and keep what these say while nobody takes it: site_metrics.py."""
+    return spec.sites if spec.fleet.monitoring and spec.fleet.monitoring.keep_at_sites else ()
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:
@@ -83,8 +88,10 @@ def config(spec: AddOnsSpec) -> Manifest:
         },
         "runtime": {"gogc": GARBAGE_PERCENT},
         "rule_files": [f"{RULES}/*.yaml"],
-        "scrape_configs": targets.scrape_configs(spec.cluster),
+        "scrape_configs": targets.scrape_configs(spec.cluster, kept_at(spec)),
     }
+    if kept_at(spec):
+        found["storage"] = {"tsdb": {"out_of_order_time_window": f"{LATE_HOURS}h"}}
     if given.receivers:
         them = targets.those(alertmanager.ADDON, targets.METRICS)
         found["alerting"] = {
@@ -138,7 +145,7 @@ def _container(spec: AddOnsSpec, given: Monitoring) -> Manifest:
     return container(
         ADDON,
         PROMETHEUS,
-        *ASKED[spec.fleet.clusters[spec.cluster.name].size],
+        *sizes.asked(sizes.PROMETHEUS, sizes.nodes(spec)),
         command=["/bin/prometheus"],
         args=[
             f"--config.file={CONFIG}/{FILE}",
@@ -148,6 +155,8 @@ def _container(spec: AddOnsSpec, given: Monitoring) -> Manifest:
             f"--web.listen-address=:{PORT}",
             "--enable-feature=auto-reload-config",
             f"--config.auto-reload-interval={RELOAD_SECONDS}s",
+            # Who may come is within the namespace: see _from_within.
+            *(["--web.enable-remote-write-receiver"] if kept_at(spec) else []),
         ],
         env=[POD_NAME],
         ports=[{"name": targets.METRICS, "containerPort": PORT}],

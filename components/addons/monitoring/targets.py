@@ -4,7 +4,7 @@ Machines of the control plane stand at planned addresses. All others are pods, f
 the name of a port.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from components.control_plane.machines import ClusterSpec
@@ -51,6 +51,7 @@ PODS = (
     Pods("node-exporter", "node-exporter", METRICS, by_node=True),
     Pods("gpu-exporter", "gpu-exporter", METRICS, by_node=True),
     Pods("prometheus", "prometheus", METRICS),
+    Pods("site-metrics", "site-metrics", METRICS),
     Pods("alertmanager", "alertmanager", METRICS),
     Pods("victoria-logs", "victoria-logs", METRICS),
     Pods("log-collector", "log-collector", METRICS, by_node=True, kept=KEPT_OF_COLLECTORS),
@@ -64,16 +65,48 @@ PODS = (
 SPACES = tuple(sorted({one.space for one in PODS}))
 
 
-def scrape_configs(cluster: ClusterSpec) -> list[Json]:
-    return [*control_plane.scrape_configs(cluster), *(pods(one) for one in PODS)]
+# Whether pods of a site's nodes answer those of the cluster's home: what they tell comes by the site itself.
+REACH, REACH_SECONDS = "reach", 60
 
 
-def pods(of: Pods) -> Json:
+def scrape_configs(cluster: ClusterSpec, sites: Sequence[str] = ()) -> list[Json]:
+    """`sites` are those that ask their own nodes: site_metrics.py."""
+    asked = (pods(one, *([_at(sites, "drop")] if sites and one.by_node else [])) for one in PODS)
+    return [*control_plane.scrape_configs(cluster), *asked, *([_reach(sites)] if sites else [])]
+
+
+def of_site(site: str) -> list[Json]:
+    """What is on each of its nodes."""
+    return [pods(one, _at([site], "keep")) for one in PODS if one.by_node]
+
+
+def _reach(sites: Sequence[str]) -> Json:
+    """Its whole answer has to come, and is thrown away."""
+    (nodes,) = (one for one in PODS if one.job == "node-exporter")
+    nothing = {"source_labels": ["__name__"], "regex": ".+", "action": "drop"}
+    return {
+        **pods(nodes._replace(job=REACH), _at(sites, "keep")),
+        "scrape_interval": f"{REACH_SECONDS}s",
+        "metric_relabel_configs": [nothing],
+    }
+
+
+def _at(sites: Sequence[str], action: str) -> Json:
+    """Nodes there are called HOST.SITE, and clouds' have no dot: components/pools/on_machine/node_facts.py."""
+    return {
+        "source_labels": ["__meta_kubernetes_pod_node_name"],
+        "regex": rf".+\.({'|'.join(sites)})",
+        "action": action,
+    }
+
+
+def pods(of: Pods, *which: Json) -> Json:
+    """`which` chooses among them."""
     return {
         "job_name": of.job,
         "honor_labels": of.honest,
         "kubernetes_sd_configs": [found_in(of.space)],
-        "relabel_configs": [*those(of.addon, of.port), *_names(of)],
+        "relabel_configs": [*those(of.addon, of.port), *which, *_names(of)],
         **(control_plane.asking({"insecure_skip_verify": True}) if of.guarded else {}),
         **({"metric_relabel_configs": [control_plane.kept(of.kept)]} if of.kept else {}),
     }

@@ -34,7 +34,7 @@ def spec(path: Path = ROOT / "fleet.yaml", cluster: str = "main", regions: tuple
 
 
 def measured(fleet: Fleet) -> Fleet:
-    """With one receiver of each kind, an alarm of its own, a place that keeps for longer, and logs."""
+    """With one receiver of each kind, an alarm of its own, a place that keeps for longer, sites that keep their own, and logs."""
     mail = {"to": "lab@example.com", "sender": "alarms@example.com", "server": "smtp.example.com:587"}
     receivers = {
         "on-call": Receiver(kind="pagerduty", severities=["page"]),
@@ -44,7 +44,8 @@ def measured(fleet: Fleet) -> Fleet:
     }
     alarms = {"LossIsNaN": OwnAlarm(when="training_loss != training_loss", owner="research", says="It is no number.")}
     to = RemoteWrite(url="https://metrics.example.com/api/v1/write")
-    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to, logs=Logs(), metrics_api=True)
+    more = {"logs": Logs(), "metrics_api": True, "keep_at_sites": True}
+    monitoring = Monitoring(receivers=receivers, alarms=alarms, remote_write=to, **more)
     return fleet.model_copy(update={"monitoring": monitoring})
 
 

@@ -88,7 +88,7 @@ def test_coredns_asks_no_more_than_its_budget(installed: Server, example: AddOns
 def test_what_was_counted_keeps_to_the_budget() -> None:
     """By bench/addon_calls.py, which ends with 1 when it does not."""
     for name, budget in BUDGETS.items():
-        assert budget.counted.keys() == (set() if budget.clients == "cluster" else set(SIZES)), name
+        assert budget.counted.keys() == (set() if budget.clients in ("site", "cluster") else set(SIZES)), name
         for starting, hourly in budget.counted.values():
             assert starting <= budget.starting, name
             # Each watch ended at least once in the eleven minutes.
@@ -109,7 +109,7 @@ def test_the_programs_counted_are_of_the_images_versions(example: AddOnsSpec) ->
 
 def test_the_guide_has_the_budget() -> None:
     (found, _) = tables(GUIDE)["What add-ons ask"]
-    clients = {"node": "one a node", "place": "two to four a place", "cluster": "two"}
+    clients = {"node": "one a node", "place": "two to four a place", "site": "one a site", "cluster": "two"}
 
     def row(name: str, one: Budget) -> tuple[str, ...]:
         counted = {size: one.counted.get(size, ("not counted", "not counted")) for size in SIZES}

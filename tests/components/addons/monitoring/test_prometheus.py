@@ -5,8 +5,6 @@ import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import quote, urlsplit
 
 import pytest
 
@@ -14,62 +12,19 @@ from components.addons import recorder
 from components.addons.manifests import NAME
 from components.addons.monitoring import control_plane, gpu_metrics, own_alarms, prometheus, targets
 from components.addons.spec import AddOnsSpec
-from components.addons.system_pods import TOKEN
 from fleet.monitoring import SPACE
 from fleet.monitoring import TOKEN as TOKEN_KEY
 from local.kubernetes import BIN
 from tests.components.addons.bed import Applying, every
 from tests.components.addons.cloud import token
+from tests.components.addons.monitoring.asking import CONTROL_PLANE, Standing, fast, outside, pod
 from tests.support.apiserver import HERE, Server, free_port
-from tests.support.prometheus import Answering, Json, answering, get, ready, running
+from tests.support.prometheus import answering, get, ready, running
 from tests.support.waiting import eventually
 
 # What a pod tells, and its port in the page's own words.
 KEPT = "/api/v1/write"
-CONTROL_PLANE = {"apiserver", control_plane.ETCD, control_plane.MACHINES, *control_plane.KEPT}
 PAGE = 'kube_pod_info{namespace="team-research",pod="train"} 1\n'
-
-
-class Standing(NamedTuple):
-    port: int
-    told: Answering
-
-    def value(self, query: str) -> list[Json]:
-        return list(get(self.port, f"/api/v1/query?query={quote(query)}")["data"]["result"])
-
-    def labels(self, query: str) -> list[dict[str, str]]:
-        return [one["metric"] for one in self.value(query)]
-
-
-def fast(config: Json) -> Json:
-    config["global"] |= {"scrape_interval": "1s", "evaluation_interval": "1s"}
-    # What one tells is long, and on a busy machine takes more than that second.
-    for one in config["scrape_configs"]:
-        if one["job_name"] in CONTROL_PLANE:
-            one["scrape_interval"] = "5s"
-    return config
-
-
-def outside(config: Json, kube: Server, folder: Path) -> Json:
-    """As a process that is in no pod: where the API is, and by which token it may ask."""
-    access = {
-        "api_server": kube.url,
-        "authorization": {"credentials_file": str(folder / "token")},
-        "tls_config": {"ca_file": str(folder / "ca.crt")},
-    }
-    places = [*config["scrape_configs"], *config["alerting"]["alertmanagers"]]
-    for one in (found for place in places for found in place.get("kubernetes_sd_configs", ())):
-        one |= access
-    for one in config["scrape_configs"]:
-        # The API server stands for its whole machine: test_control_plane.py asks the others themselves.
-        if one["job_name"] in CONTROL_PLANE:
-            one["static_configs"] = [{"targets": [urlsplit(kube.url).netloc]}]
-            one["tls_config"]["server_name"] = HERE
-        # The page that is told by pods has no TLS.
-        elif one.pop("scheme", None):
-            del one["tls_config"]
-    text = json.dumps(config).replace(TOKEN, str(folder)).replace(prometheus.RULES, str(folder / "rules"))
-    return json.loads(text.replace(prometheus.REMOTE, str(folder / "remote")))
 
 
 @pytest.fixture(scope="module")
@@ -109,22 +64,6 @@ def standing(tmp_path_factory: pytest.TempPathFactory, kube: Server, example: Ad
     for of in (*targets.PODS, targets.PODS[0]._replace(job="gone")):
         # Others have this server, too.
         kube.api.call("DELETE", f"/api/v1/namespaces/{of.space}/pods/{of.job}-tried", {"gracePeriodSeconds": "0"})
-
-
-def pod(apply: Applying, kube: Server, of: targets.Pods, port: int, phase: str = "Running") -> None:
-    # Not as the set's own controller calls them.
-    name = f"{of.job}-tried"
-    container = {"name": "main", "image": "example.com/a:1", "ports": [{"name": of.port, "containerPort": port}]}
-    apply(
-        {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "namespace": of.space, "labels": {NAME: of.addon}},
-            "spec": {"nodeName": "gpu-1", "containers": [container]},
-        }
-    )
-    status = {"phase": phase, "podIP": HERE, "podIPs": [{"ip": HERE}]}
-    kube.patch(f"/api/v1/namespaces/{of.space}/pods/{name}/status", {"status": status})
 
 
 def test_all_that_measures_is_found_and_nothing_that_has_ended(standing: Standing) -> None:
