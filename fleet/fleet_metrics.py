@@ -60,6 +60,12 @@ def places(fleet: Fleet, cluster: str) -> set[str]:
     return {fleet.clusters[cluster].region, *(place for pool in pools if (place := pool.region or pool.site))}
 
 
+def filed(fleet: Fleet, cluster: str, cloud: Cloud) -> list[str]:
+    """Regions of a cloud with shares that the cluster's pods may have."""
+    there = places(fleet, cluster) if fleet.storage.shares else set[str]()
+    return sorted(name for name in there if name in fleet.regions and fleet.regions[name].cloud == cloud)
+
+
 def linked(fleet: Fleet, cluster: str, cloud: Cloud) -> list[str]:
     """Regions of a cloud of whose tunnels it asks: with the cluster's sites; and AWS tells of those with Azure."""
     there = places(fleet, cluster)

@@ -112,9 +112,7 @@ TABLE: dict[str, AddOn] = {
         (priorities.ADDON, kube_proxy.ADDON, flannel.ADDON, dns.ADDON),
         wanted=prometheus.wanted,
     ),
-    site_metrics.ADDON: AddOn(
-        site_metrics.manifests, (priorities.ADDON, prometheus.ADDON), wanted=site_metrics.wanted
-    ),
+    site_metrics.ADDON: AddOn(site_metrics.manifests, (priorities.ADDON, prometheus.ADDON), wanted=site_metrics.wanted),
     alertmanager.ADDON: AddOn(alertmanager.manifests, (prometheus.ADDON,), wanted=alertmanager.wanted),
     state_metrics.ADDON: AddOn(state_metrics.manifests, (prometheus.ADDON,), wanted=prometheus.wanted),
     node_metrics.ADDON: AddOn(node_metrics.manifests, (prometheus.ADDON,), wanted=prometheus.wanted),

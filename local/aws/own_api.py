@@ -1,6 +1,6 @@
 """What the local AWS answers beside AWS's own calls, below /landbridge-api/.
 
-For tests: inventory, faults, quotas, tunnels, clock, and events that EC2 announces (withdraw takes one back).
+For tests: inventory, faults, quotas, tunnels, files, clock, and events that EC2 announces (withdraw takes one back).
 
 For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command, ends (of
 tunnels) and health. For who copies what is kept: flush, pause and resume (local.worlds.control).
@@ -18,7 +18,7 @@ from local.worlds.world import StoredWorld
 from . import clock, commands, faults, machine_reports, state
 from .access.signature import RAW_BODY
 from .credentials import credentials
-from .extensions import announced, limits, machines, outages, vpn
+from .extensions import announced, efs_metrics, limits, machines, outages, vpn
 from .front import MARK
 from .inventory import inventory
 from .world import world
@@ -40,6 +40,7 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("POST", "events"): announced.put,
     ("POST", "withdraw"): announced.withdraw,
     ("POST", "tunnels"): lambda body: vpn.ask(json.loads(body)),
+    ("POST", "files"): lambda body: efs_metrics.put(json.loads(body)),
     ("POST", "keep"): lambda _: machine_reports.keep(),
     ("POST", "changes"): lambda body: machine_reports.await_change(*json.loads(body)),
     ("GET", "world"): lambda _: world(),

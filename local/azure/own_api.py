@@ -1,9 +1,9 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict, announce and
-withdraw (of events). For the machines service: keep, changes (waits for one), world, ill, token and attested (what IMDS
-hands out), tunnels (how those of a connection are). For who copies what is kept: flush, pause and resume
-(local.worlds.control).
+For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict, used (what a
+share holds), announce and withdraw (of events). For the machines service: keep, changes (waits for one), world, ill,
+token and attested (what IMDS hands out), tunnels (how those of a connection are). For who copies what is kept: flush,
+pause and resume (local.worlds.control).
 """
 
 import json
@@ -24,7 +24,7 @@ from .compute import limits
 from .compute import own_api as compute
 from .errors import ArmError
 from .kinds import World
-from .resources import connections, watchers
+from .resources import connections, file_shares, watchers
 from .world import world
 
 PREFIX = "/landbridge-api/"
@@ -37,6 +37,7 @@ ANSWERS: dict[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("PUT", "faults"): lambda _, body: faults.put(body),
     ("POST", "token"): lambda world, body: token(world, **json.loads(body)),
     ("PUT", "tunnels"): lambda world, body: connections.set_tunnels(world, *json.loads(body)),
+    ("PUT", "used"): lambda world, body: file_shares.use(world, *json.loads(body)),
     ("POST", "ends"): lambda world, body: connections.tell(world, json.loads(body)),
     ("POST", "finish"): lambda world, _: world.operations.finish(),
     ("PUT", "pace"): lambda world, body: pace(world, **json.loads(body)),

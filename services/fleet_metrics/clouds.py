@@ -1,5 +1,5 @@
-"""Clouds as the service asks them, one behind the other: a fleet bucket, a region's VPN connections, quotas and
-images.
+"""Clouds as the service asks them, one behind the other: a fleet bucket, a region's VPN connections, quotas,
+images and shares.
 """
 
 from collections.abc import Collection, Mapping
@@ -8,12 +8,14 @@ from typing import Protocol
 from .aws import bucket as aws_bucket
 from .aws import images as aws_images
 from .aws import quotas as aws_quotas
+from .aws import shares as aws_shares
 from .aws import tunnels as aws_tunnels
 from .azure import bucket as azure_bucket
 from .azure import images as azure_images
 from .azure import quotas as azure_quotas
+from .azure import shares as azure_shares
 from .azure import tunnels as azure_tunnels
-from .metrics import Share
+from .metrics import Room, Share
 
 
 class Bucket(Protocol):
@@ -40,6 +42,14 @@ class Images(Protocol):
         """When that was made which something names, in the epoch. Raises CloudError."""
 
 
+class Shares(Protocol):
+    def room(self, named: Collection[str], now: float) -> Mapping[str, Room]:
+        """Of shares or file systems as their cloud names them. One that it tells nothing of is not in it.
+
+        Raises CloudError.
+        """
+
+
 def bucket(into: str, region: str) -> Bucket:
     """Raises ValueError for an address of neither form. Nobody is asked yet."""
     for cloud in (aws_bucket, azure_bucket):
@@ -62,3 +72,8 @@ def quotas(region: str, named: str) -> Quotas:
 def images(region: str, named: str) -> Images:
     """`named` is one of the region's: Azure's are ids."""
     return azure_images.Region(region) if named.startswith("/") else aws_images.Region(region)
+
+
+def shares(region: str, named: str) -> Shares:
+    """`named` is one of the region's: Azure's are ids of the resource manager."""
+    return azure_shares.Region(region) if named.startswith("/") else aws_shares.Region(region)

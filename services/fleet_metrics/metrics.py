@@ -28,6 +28,9 @@ image_created_seconds = Gauge(
     "landbridge_image_created_seconds", "When the image was made that machines of a pool start from", ["pool", "region"]
 )
 image_due_seconds = Gauge("landbridge_image_due_seconds", "How old the fleet takes it", ["pool", "region"])
+share_bytes = Gauge(
+    "landbridge_share_bytes", "What of shares is used, and the most where there is one", ["share", "region", "what"]
+)
 nodes_most = Gauge("landbridge_nodes_most", "How many nodes the address plan has room for", ["zone"])
 
 
@@ -36,6 +39,13 @@ class Share(NamedTuple):
 
     most: float
     used: float
+
+
+class Room(NamedTuple):
+    """Of a share or of a file system, in bytes; `most` is None where there is none."""
+
+    used: float
+    most: float | None
 
 
 class Series:

@@ -65,6 +65,14 @@ class Image(NamedTuple):
     due_seconds: int
 
 
+class Share(NamedTuple):
+    """`named` is the id of AWS's file system, which has all shares, whose name is empty then; or of Azure's share."""
+
+    region: str
+    share: str
+    named: str
+
+
 class Settings(NamedTuple):
     """`nodes_most` are those that the address plan has room for: by zones' names, and in the cluster under an empty
     one.
@@ -75,6 +83,7 @@ class Settings(NamedTuple):
     connections: list[Connection]
     quotas: list[Quota]
     images: list[Image]
+    shares: list[Share]
     nodes_most: dict[str, int]
 
 
@@ -84,6 +93,7 @@ ROWS: dict[str, type[Any]] = {
     "connections": Connection,
     "quotas": Quota,
     "images": Image,
+    "shares": Share,
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import backups, clouds, metrics
 from .errors import CloudError
 from .metrics import Labels, Series
-from .settings import Backup, Connection, Image, Quota, Restores, Settings
+from .settings import Backup, Connection, Image, Quota, Restores, Settings, Share
 
 # What a source has told holds for so long while it does not answer. Then its alarms are silent, and that of silence is
 # on: an answer lost is no snapshot lost.
@@ -23,6 +23,7 @@ class Opened(NamedTuple):
     tunnels: Callable[[str, str], clouds.Tunnels] = clouds.tunnels
     quotas: Callable[[str, str], clouds.Quotas] = clouds.quotas
     images: Callable[[str, str], clouds.Images] = clouds.images
+    shares: Callable[[str, str], clouds.Shares] = clouds.shares
 
 
 REAL = Opened()
@@ -79,6 +80,7 @@ def sources(told: Settings, opened: Opened = REAL) -> Iterator[Source]:
         (told.connections, opened.tunnels, _links),
         (told.quotas, opened.quotas, _quotas),
         (told.images, opened.images, _images),
+        (told.shares, opened.shares, _shares),
     )
     for rows, cloud, source in parts:
         for region, those in groupby(rows, key=lambda one: one.region):
@@ -122,6 +124,21 @@ def _images(region: str, images: clouds.Images, here: list[Image]) -> Source:
         return {(one.pool, region): created[one.named] for one in here if one.named in created}
 
     return Source("images", region, Series(metrics.image_created_seconds), read)
+
+
+def _shares(region: str, shares: clouds.Shares, here: list[Share]) -> Source:
+    names = {one.named: one.share for one in here}
+
+    def read(now: float) -> Mapping[Labels, float]:
+        found = shares.room(names, now).items()
+        return {
+            (names[named], region, what): value
+            for named, room in found
+            for what, value in room._asdict().items()
+            if value is not None
+        }
+
+    return Source("shares", region, Series(metrics.share_bytes), read)
 
 
 def planned(told: Settings) -> None:

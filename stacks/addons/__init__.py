@@ -39,7 +39,8 @@ def program(world: World, stack: StackSpec) -> None:
 
 async def build(world: World, stack: StackSpec) -> AddOnsOutputs:
     """Registers them, and gives what is published. Raises RunError while its API servers are behind, and for
-    alarms that are none."""
+    alarms that are none.
+    """
     fleet, name = world.fleet, cluster_of(stack.name)
     own_alarms.check(world)
     plane = await cluster_outputs(name)

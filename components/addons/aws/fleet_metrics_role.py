@@ -1,5 +1,6 @@
 """What the reader of fleet metrics may do in AWS, as plain data: list a cluster's snapshots, and be told how VPN
-connections are, how much of quotas is used, and how old images are. It reads no object, and sees no key of a tunnel.
+connections are, how much of quotas is used, how old images are, and what file systems hold. It reads no object, and sees
+no key of a tunnel.
 
 The role is for one service account of one cluster, as teams' roles are (team_roles.py).
 """
@@ -14,6 +15,7 @@ from .team_roles import ROLE, Document, allow, arn, trusted
 # AWS has these of no connection in particular.
 LOOKS = ["ec2:DescribeTags", "cloudwatch:GetMetricData"]
 # Nor these of one quota or image alone.
+FILES = ["cloudwatch:GetMetricData"]
 POOLS = ["servicequotas:GetServiceQuota", "cloudwatch:GetMetricData", "ec2:DescribeImages"]
 
 
@@ -40,6 +42,7 @@ def permissions(fleet: Fleet, cluster: str) -> Document:
     looks = (
         ("Links", LOOKS, fleet_metrics.linked(fleet, cluster, "aws")),
         ("Pools", POOLS, autoscaler.regions(fleet, cluster, "aws")),
+        ("Files", FILES, fleet_metrics.filed(fleet, cluster, "aws")),
     )
     channels = fleet_metrics.channel_arns(fleet, cluster)
     statements = [

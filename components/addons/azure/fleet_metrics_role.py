@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from components.storage.azure.spec import role_assignment
 from fleet import autoscaler, fleet_metrics
 from fleet.azure import ids
-from fleet.buckets import in_azure, resource_group
+from fleet.buckets import in_azure, resource_group, shares_account
 from fleet.model import Fleet
 
 from ..owners import of_cluster
@@ -19,19 +19,22 @@ from .team_roles import Grant, container
 from .team_roles import home as home
 
 CONNECTIONS = "Microsoft.Network/connections"
+SHARES = "Microsoft.Storage/storageAccounts/fileServices/shares"
 SETS = "Microsoft.Compute/virtualMachineScaleSets"
 # A role of the stack's own for each kind of scope. Quotas are the subscription's ("Azure permissions for Compute"), and
 # the gallery of images may not be there yet.
-LINKS, QUOTAS, POOLS = "links", "quotas", "pools"
+LINKS, QUOTAS, POOLS, FILES = "links", "quotas", "pools", "files"
 ROLES = {
     LINKS: [f"{CONNECTIONS}/read"],
     QUOTAS: ["Microsoft.Compute/locations/usages/read", "Microsoft.Compute/galleries/images/versions/read"],
     POOLS: [f"{SETS}/read"],
+    FILES: [f"{SHARES}/read"],
 }
 WHY = {
     LINKS: "tell how VPN connections are",
     QUOTAS: "tell quotas, what of them is used, and how old images are",
     POOLS: "tell which images scale sets start from",
+    FILES: "tell what shares hold",
 }
 
 
@@ -69,6 +72,15 @@ def scale_set(fleet: Fleet, region: str, name: str) -> str:
     return f"{group(fleet, region)}/providers/{SETS}/{name}"
 
 
+def shares(fleet: Fleet, region: str) -> str:
+    """The account of them."""
+    return f"{group(fleet, region)}/providers/Microsoft.Storage/storageAccounts/{shares_account(fleet, region)}"
+
+
+def share(fleet: Fleet, region: str, name: str) -> str:
+    return f"{shares(fleet, region)}/fileServices/default/shares/{name}"
+
+
 def usages(fleet: Fleet, region: str) -> str:
     """Azure's list of a region's quotas, with what of them is used."""
     return f"{ids.subscription(fleet)}/providers/Microsoft.Compute/locations/{region}/usages"
@@ -103,6 +115,7 @@ def looks(fleet: Fleet, cluster: str) -> list[Look]:
         *((LINKS, region, group(fleet, region)) for region in fleet_metrics.linked(fleet, cluster, "azure")),
         *((POOLS, region, group(fleet, region)) for region in pools),
         *([(QUOTAS, "subscription", ids.subscription(fleet))] if pools else []),
+        *((FILES, region, shares(fleet, region)) for region in fleet_metrics.filed(fleet, cluster, "azure")),
     ]
     return [
         Look(role, where, str(uuid.uuid5(uuid.UUID(role_id(fleet, cluster, role)), where)), scope)

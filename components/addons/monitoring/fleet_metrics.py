@@ -1,5 +1,5 @@
 """What Prometheus can't ask itself, and only clouds and buckets know: how old snapshots are, when a restore was last
-tested, and how links are.
+tested, how links are, and what shares hold.
 
 One pod: what it reads is in the clouds, and while it moves nothing is lost.
 """
@@ -13,6 +13,7 @@ from components.control_plane.rings import MAIN, RINGS
 from components.links.connections import connection_name
 from components.pools.names import Names, zone_name
 from components.storage.azure.spec import CONTAINER
+from components.storage.mounts import Files
 from components.tags import Owner
 from fleet import autoscaler, fleet_metrics, image_names, quotas
 from fleet.address import sizes
@@ -64,6 +65,7 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "connections": [*connections(fleet, name)],
         "quotas": [*_quotas(fleet, name)],
         "images": [*_images(fleet, name)],
+        "shares": [*_shares(spec)],
         "nodes_most": {
             "": 2 ** (NODE_MASK - IPv4Network(spec.cluster.pods_cidr).prefixlen),
             **dict(_zones(spec)),
@@ -168,6 +170,16 @@ def _images(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
             else f"{RESOLVE}{image_names.of_pool(fleet, name)}",
             "due_seconds": fleet.images.max_age_days * 86_400,
         }
+
+
+def _shares(spec: AddOnsSpec) -> Iterator[Manifest]:
+    """By regions. A file system of AWS has all of them; in a preview before it is there nobody knows its id."""
+    for region, files in sorted(spec.file_systems.items()):
+        if isinstance(files, Files):
+            for share in spec.fleet.storage.shares:
+                yield {"region": region, "share": share, "named": azure_role.share(spec.fleet, region, share)}
+        elif ids := {one.partition("::")[0] for one in files.shares.values() if isinstance(one, str)}:
+            yield {"region": region, "share": "", "named": min(ids)}
 
 
 def _zones(spec: AddOnsSpec) -> Iterator[tuple[str, int]]:

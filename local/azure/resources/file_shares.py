@@ -1,10 +1,12 @@
 """Azure Files: a storage account's file service and its shares, by SMB or by NFS 4.1 ("File Shares - Create")."""
 
 import re
+from typing import Any
 
 from ..errors import bad_request, conflict
-from ..kinds import Kind, Write
+from ..kinds import Kind, World, Write
 from ..operations import now
+from ..store import Resource
 from .account_services import FILES, check_retention, default_only, file_defaults, service_of_account
 
 SHARE = f"{FILES}/shares"
@@ -12,6 +14,7 @@ NAME = re.compile(r"(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*")
 LARGEST_GIB = 102_400
 # "Azure Files scalability and performance targets": a premium share is paid for by its size.
 SMALLEST_PREMIUM_GIB, SMALLEST_V2_GIB = 100, 32
+USED = "usedBytes"
 PROTOCOLS, SQUASHES = ("SMB", "NFS"), ("NoRootSquash", "RootSquash", "AllSquash")
 
 
@@ -57,7 +60,20 @@ def _share_settled(write: Write) -> None:
     properties |= {"lastModifiedTime": now(), "leaseStatus": "Unlocked", "leaseState": "Available"}
 
 
+def _stats(_: World, share: Resource) -> dict[str, Any]:
+    return {"shareUsageBytes": share.state.get(USED, 0)}
+
+
+def use(world: World, share: str, used_bytes: int) -> None:
+    """So much lies in it: PUT /landbridge-api/used ["ID", 1000]. Raises ArmError."""
+    found = world.store.get(share)
+    if not isinstance(used_bytes, int) or not 0 <= used_bytes <= found.properties["shareQuota"] * 2**30:
+        raise ValueError(f"{share} does not hold {used_bytes} bytes")
+    found.state[USED] = used_bytes
+    found.changed()
+
+
 KINDS = (
     service_of_account(FILES, _service, file_defaults),
-    Kind(SHARE, stateless=True, tracked=False, check=_share, settle=_share_settled),
+    Kind(SHARE, stateless=True, tracked=False, check=_share, settle=_share_settled, expands={"stats": _stats}),
 )

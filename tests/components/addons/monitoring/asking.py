@@ -57,7 +57,9 @@ def outside(config: Json, kube: Server, folder: Path) -> Json:
     return json.loads(text.replace(prometheus.REMOTE, str(folder / "remote")))
 
 
-def pod(apply: Applying, kube: Server, of: targets.Pods, port: int, phase: str = "Running", node: str = "gpu-1") -> None:
+def pod(
+    apply: Applying, kube: Server, of: targets.Pods, port: int, phase: str = "Running", node: str = "gpu-1"
+) -> None:
     # Not as the set's own controller calls them.
     name = f"{of.job}-tried"
     container = {"name": "main", "image": "example.com/a:1", "ports": [{"name": of.port, "containerPort": port}]}
