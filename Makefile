@@ -91,7 +91,6 @@ audit: setup  ## Asks what is known against the Python packages and the Go progr
 	@$(AUDIT)
 
 nightly: setup  ## The same of every program that can be built here, all of which it builds
-	@for what in add_ons languages "image --gpus"; do set -- $$what; $(PYTHON) tools/$$1.py $$2 || exit 2; done
 	@$(AUDIT) --whole
 
 sbom: setup  ## Bills of materials, CycloneDX, into .landbridge/sbom

@@ -34,8 +34,19 @@ def lock(words: argparse.Namespace) -> int:
     return 0
 
 
+def build_all(cache: Path, progress: Progress) -> None:
+    """What set-up leaves to whoever needs it: programs of nodes and of their images, of languages, of older clusters."""
+    go_tools.set_up_add_ons(ROOT, cache, LOGS, progress)
+    go_tools.set_up_languages(ROOT, cache, LOGS, progress)
+    go_tools.set_up_image(ROOT, cache, LOGS, progress, gpus=True)
+    for version in go_tools.OLDER:
+        go_tools.set_up_older(version, ROOT, cache, LOGS, progress)
+
+
 def audit(words: argparse.Namespace) -> int:
     cache, progress, run = cache_folder(), Progress(), Audit()
+    if words.whole:
+        build_all(cache, progress)
     built = programs.built(ROOT, needed.go(ROOT, cache, LOGS, progress))
     run.packages(needed.python(ROOT, cache, LOGS, progress) / "pip-audit", ROOT, words.osv)
     run.programs(needed.govulncheck(ROOT, cache, LOGS, progress), built, words.go_db)
@@ -82,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     asks = verb(audit)
     asks.add_argument("--osv", metavar="URL", help="another OSV than osv.dev, as .../v1/query")
     asks.add_argument("--go-db", metavar="URL", help="another database than Go's own; file:///FOLDER is one")
-    asks.add_argument("--whole", action="store_true", help="a program that is not built is one that got no answer")
+    asks.add_argument("--whole", action="store_true", help="build all programs before, and answer for each")
     verb(sbom).add_argument("--to", type=Path, default=ROOT / ".landbridge/sbom", metavar="FOLDER")
     makes = verb(release)
     makes.add_argument("--to", type=Path, default=ROOT / ".landbridge/releases", metavar="FOLDER")
