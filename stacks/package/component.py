@@ -13,7 +13,7 @@ from fleet.errors import FleetError
 from fleet.world import World, current
 
 from .. import handed
-from ..catalogue import Kind, StackSpec, catalogue, no_stack
+from ..catalogue import PROJECT, Kind, StackSpec, catalogue, no_stack
 from .below import Below
 from .values import handed_part
 
@@ -84,6 +84,9 @@ async def _built(component: pulumi.ComponentResource, name: str, given: Given) -
 
 
 def _world(fleet: Any) -> World:
+    if pulumi.get_project() == PROJECT:
+        why = f"is built by stacks of the project {PROJECT}, and this program would be taken for one of them"
+        raise pulumi.InputPropertyError("fleet", f"{why}: give the project in Pulumi.yaml another name")
     if not isinstance(fleet, str):
         why = "is known only once others are built. Addresses are planned before anything is: name a file"
         raise pulumi.InputPropertyError("fleet", why)

@@ -122,3 +122,10 @@ def test_problems_of_a_fleet_file_are_told_with_their_lines(tmp_path: Path) -> N
     with pytest.raises(pulumi.InputPropertyError) as refused:
         component._world(str(tmp_path / "fleet.yaml"))
     assert "fleet.yaml:2: " in refused.value.reason
+
+
+def test_a_project_by_the_name_of_the_fleet_s_own_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(component.pulumi, "get_project", lambda: "landbridge")
+    with pytest.raises(pulumi.InputPropertyError) as refused:
+        component._world(str(ROOT / "fleet.yaml"))
+    assert refused.value.reason.endswith("give the project in Pulumi.yaml another name")

@@ -71,7 +71,7 @@ def makes_the_cluster(project: Project) -> None:
 
 
 @pytest.mark.cloud
-def test_the_example_in_python_makes_the_cluster_and_steps_are_held(cloud: Cloud, tmp_path: Path) -> None:
+def test_the_example_in_python_makes_the_cluster_holds_steps_and_makes_it_anew(cloud: Cloud, tmp_path: Path) -> None:
     project = bed.project(tmp_path / "project", cloud)
     place = bed.installed(bed.sdk(tmp_path / "sdk", "python"))
     program, text = project.folder / "__main__.py", (EXAMPLE / "python/__main__.py").read_text()
@@ -85,6 +85,10 @@ def test_the_example_in_python_makes_the_cluster_and_steps_are_held(cloud: Cloud
     program.write_text(head + text)
     said = " ".join(project.pulumi("preview", code=None, seconds=SECONDS).split())
     assert "has a problem: fleet.yaml: cluster second: " in said
+    # Protected things too: then the same is built anew, under the names that it had in the cloud.
+    project.pulumi("destroy", "--yes", "--skip-preview", "--ignore-protect", seconds=SECONDS)
+    assert "landbridge:index:" not in project.pulumi("stack", "--show-urns")
+    makes_the_cluster(project)
 
 
 @pytest.mark.cloud
