@@ -31,7 +31,7 @@ HELD_HOURS = CUT_HOURS * 3 / 2
 SAMPLE_BYTES = 4
 # Of each of the two it writes to. More at a time only fill memory while nobody takes any.
 SHARDS = 4
-AGENT = sizes.Cost(64, 2_000, 3.0)
+AGENT = sizes.Cost(64, 2_000)
 
 
 def wanted(spec: AddOnsSpec) -> bool:
@@ -98,7 +98,8 @@ def _pod(spec: AddOnsSpec, site: str) -> Manifest:
     agent = container(
         ADDON,
         PROMETHEUS,
-        *sizes.asked(AGENT, there),
+        "20m",
+        sizes.memory(AGENT, there),
         command=["/bin/prometheus"],
         args=[*arguments(f"{CONFIG}/{FILE}", DATA), f"--web.listen-address=:{PORT}"],
         ports=[{"name": targets.METRICS, "containerPort": PORT}],
