@@ -1,13 +1,18 @@
-"""What ends a command early: one text for the user, and an exit code.
-
-Exit codes: 0 done · 1 a stack failed, or a ledger is stale (`plan --check`) · 2 wrong usage, fleet file or set-up ·
-3 `--expect-no-changes` saw changes · 4 a consent is missing · 130 interrupted.
-"""
+"""What ends a command early: one text for the user, and an exit code."""
 
 from collections.abc import Mapping
 from typing import Any
 
 DONE, FAILED, USAGE, CHANGED, NO_CONSENT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+# Of every command; `kubectl`, `exec`, `run` and `local exec` end with the code of the program that they run.
+EXIT_CODES = {
+    DONE: "done",
+    FAILED: "something failed, or is not as it should be",
+    USAGE: "wrong usage, fleet file or set-up: nothing was begun",
+    CHANGED: "--expect-no-changes saw changes",
+    NO_CONSENT: "a consent is missing: nothing was changed",
+    INTERRUPTED: "interrupted",
+}
 
 
 class LandbridgeError(Exception):

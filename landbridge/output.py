@@ -1,6 +1,8 @@
 """Where a command writes: tables for people, or one document for machines and the rest on stderr."""
 
+import io
 import json
+import os
 import sys
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,9 +11,11 @@ from typing import Any, NamedTuple
 import click
 from rich.console import Console
 
+from landbridge import loudness
+
 
 class Output(NamedTuple):
-    """Where people read, and where progress goes: away from stdout when a machine reads that."""
+    """Where people read, and where progress goes: away from stdout when a machine reads that, nowhere if unwanted."""
 
     console: Console
     progress: Console
@@ -31,5 +35,17 @@ def written(document: Mapping[str, Any]) -> str:
 
 
 def output(*, as_json: bool) -> Output:
-    out, err = Console(highlight=False), Console(stderr=True, highlight=False)
-    return Output(err if as_json else out, err if as_json else out, as_json)
+    console = terminal(stderr=as_json)
+    return Output(console, nowhere() if loudness.quiet() else console, as_json)
+
+
+def terminal(*, stderr: bool) -> Console:
+    """With colours where they can be shown, and are not unwanted: rich alone would still make words bold."""
+    if os.environ.get("NO_COLOR"):
+        return Console(stderr=stderr, highlight=False, color_system=None)
+    return Console(stderr=stderr, highlight=False)
+
+
+def nowhere() -> Console:
+    """Is no terminal: nothing is drawn there, and what others print meanwhile is not caught."""
+    return Console(file=io.StringIO(), quiet=True)

@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, NoReturn
 
 from fleet.errors import FleetError
 from fleet.where import fleet_path
+from landbridge import command_line
+from landbridge.local import meant
 from local import client
 from local.environment import scrubbed
 
@@ -36,11 +38,11 @@ class CommandLine(NamedTuple):
 
 def taken_apart(arguments: Sequence[str]) -> CommandLine | None:
     """Our own options stand before kubectl's words. None when the command itself has to judge them, such as --help."""
-    cluster, fleet, local, rest = None, None, False, list(arguments)
+    cluster, fleet, local, rest = None, None, None, list(arguments)
     while rest:
         name, equals, value = rest[0].partition("=")
-        if rest[0] == "--local":
-            local = True
+        if rest[0] in (command_line.LOCAL, command_line.NOT_LOCAL):
+            local = rest[0] == command_line.LOCAL
         elif name in ("--cluster", "--fleet"):
             if not equals:
                 if len(rest) < 2:
@@ -53,7 +55,7 @@ def taken_apart(arguments: Sequence[str]) -> CommandLine | None:
         else:
             break
         rest.pop(0)
-    return CommandLine(cluster, local, fleet, tuple(rest))
+    return CommandLine(cluster, meant.local(local, Path(fleet) if fleet else None), fleet, tuple(rest))
 
 
 def stamp(path: Path) -> list[int] | None:
@@ -67,10 +69,10 @@ def stamp(path: Path) -> list[int] | None:
 class CachedKubeconfig:
     """What is kept for one way of asking."""
 
-    def __init__(self, home: Path, command_line: CommandLine) -> None:
+    def __init__(self, home: Path, asked: CommandLine) -> None:
         self.home = home
-        self.fleet = fleet_path(Path(command_line.fleet) if command_line.fleet else None)
-        key = json.dumps([str(self.fleet), command_line.cluster, command_line.local])
+        self.fleet = fleet_path(Path(asked.fleet) if asked.fleet else None)
+        key = json.dumps([str(self.fleet), asked.cluster, asked.local])
         self.folder = home / FOLDER
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
         self.config, self.record = self.folder / f"{name}.kubeconfig", self.folder / f"{name}.json"
@@ -101,13 +103,13 @@ class CachedKubeconfig:
         return record if same else None
 
 
-def at_once(home: Path, local_home: Path) -> None:
-    """Becomes kubectl if that can be done with what is kept; else returns."""
-    command_line = taken_apart(sys.argv[2:])
-    if command_line is None:
+def at_once(home: Path, local_home: Path, arguments: Sequence[str]) -> None:
+    """Becomes kubectl if that can be done with what is kept; else returns. Raises UsageError, see `meant`."""
+    asked = taken_apart(arguments)
+    if asked is None:
         return
     try:
-        kubeconfig = CachedKubeconfig(home, command_line)
+        kubeconfig = CachedKubeconfig(home, asked)
     except FleetError:
         return
     record = kubeconfig.cached()
@@ -116,7 +118,7 @@ def at_once(home: Path, local_home: Path) -> None:
     cloud = client.status(local_home) if record["cloud"] else None
     if record["cloud"] and (cloud is None or cloud.generation != record["cloud"]):
         return
-    become(record["kubectl"], command_line.words, kubeconfig.config, cloud)
+    become(record["kubectl"], asked.words, kubeconfig.config, cloud)
 
 
 def become(kubectl: str, words: Sequence[str], config: Path, cloud: client.Cloud | None) -> NoReturn:

@@ -6,6 +6,9 @@ from typing import Any, cast
 
 import click
 
+from landbridge import whole
+from landbridge.errors import EXIT_CODES
+
 from .lines import LINES
 
 # Command → its module and its name in there. Only the one that is asked for is imported: the engine alone costs 0.4 s.
@@ -65,7 +68,7 @@ class Lazy(Mapping[str, click.Command]):
         module, command = COMMANDS[name]
         found = getattr(importlib.import_module(f".{module}", __package__), command)
         assert isinstance(found, click.Command)
-        return found
+        return whole.hoisted(found)
 
     def __iter__(self) -> Iterator[str]:
         return iter(COMMANDS)
@@ -88,15 +91,21 @@ class Group(click.Group):
             formatter.write_dl([(name, command.get_short_help_str(room)) for name, command in listed])
 
 
+HELP = f"""One GPU cluster over clouds and machine rooms, from one file: fleet.yaml.
+
+Exit codes: {"; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items())}.
+"""
+
+
 @click.group(
     cls=Group,
     commands=cast(Any, Lazy()),  # click wants one that can be changed, and changes none
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    help=HELP,
 )
 @click.version_option(package_name="landbridge", message="%(prog)s %(version)s")
 def landbridge() -> None:
-    """One GPU cluster over clouds and machine rooms, from one file: fleet.yaml.
+    """The whole command: docs/guide/commands.md."""
 
-    Exit codes: 0 done, 1 a stack failed, 2 wrong usage, fleet file or set-up, 3 --expect-no-changes saw changes,
-    4 a consent is missing, 130 interrupted.
-    """
+
+whole.added(landbridge, hidden=False)

@@ -44,7 +44,7 @@ def list_(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json:
 @click.argument("person")
 @common
 @click.option("--hours", type=float, default=people.HOURS, show_default=True, help="How long the certificate holds.")
-@click.option("--output", "-o", metavar="FILE", help="The kubeconfig, `-` for stdout. Default: PERSON.kubeconfig here.")
+@options.output_option("output", "PERSON.kubeconfig", stdout=True)
 def grant(
     person: str,
     *,
@@ -53,19 +53,19 @@ def grant(
     fleet_file: Path | None,
     as_json: bool,
     hours: float,
-    output: str | None,
+    output: Path | None,
 ) -> int:
     """Gives PERSON, who stands in the fleet file, a certificate and the rights of their team."""
     session = options.the_cluster(fleet_file, cluster, local=local)
     out = options.output(as_json=as_json)
     credential, expires = people.grant(session.admin, session.world.fleet, person, hours)
-    output = output or f"{person}.kubeconfig"
-    if as_json and output == "-":
+    output = output or Path(f"{person}.kubeconfig")
+    if as_json and output == options.STDOUT:
         raise click.UsageError("--json and --output - exclude each other: both want stdout.")
     hand_out(kubeconfig.kubeconfig(session.info, credential), output)
     team = session.world.fleet.people[person].team
     if as_json:
-        document = {"person": person, "team": team, "expires": expires, "file": str(Path(output).absolute())}
+        document = {"person": person, "team": team, "expires": expires, "file": str(output.absolute())}
         out.document({"cluster": session.info.name, **document})
     else:
         click.echo(f"{person} of {team} may use {session.info.name} for {people.left(expires)}.", err=True)

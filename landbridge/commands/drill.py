@@ -59,7 +59,8 @@ def drill(
 
     if clear:
         clearing.clear(session, Mark(session), tell)
-        tell(f"{session.info.name} is healthy, and no drill has left anything.")
+        whole = f"{session.info.name} is healthy, and no drill has left anything."
+        out.console.print(whole, markup=False, soft_wrap=True)
         return DONE
     results = run(session, drills or tuple(DRILLS), tell)
     if as_json:

@@ -140,7 +140,7 @@ def backup(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     for name in rings(ring):
         one = backups.backup(session.remote, session.info, store(session), name)
         made.append(one)
-        out.progress.print(
+        out.console.print(
             f"etcd {name}: revision {one.revision}, {one.keys} keys, {size(one.bytes)}, from {one.member}: "
             f"{session.bucket.where(one.key)}{copy_of(session, one)}",
             soft_wrap=True,
@@ -196,9 +196,9 @@ def defrag(*, cluster: str | None, local: bool, fleet_file: Path | None, as_json
     out = options.output(as_json=as_json)
     done = {}
     for name in rings(ring):
-        out.progress.print(f"etcd {name}:")
+        out.console.print(f"etcd {name}:")
         done[name] = defrags.defrag(
-            session.remote, session.info, name, lambda text: out.progress.print(f"  {text}", soft_wrap=True)
+            session.remote, session.info, name, lambda text: out.console.print(f"  {text}", soft_wrap=True)
         )
     if as_json:
         rows = [{"ring": name, **one.as_json()} for name, listed in done.items() for one in listed]

@@ -17,20 +17,13 @@ the folder. Then choose your Prometheus at the top of each."""
 
 
 @click.command()
-@click.option(
-    "--output",
-    "-o",
-    "folder",
-    type=click.Path(path_type=Path),
-    required=True,
-    metavar="FOLDER",
-    help="Where they go: it is made if it is not there, and what an earlier run wrote is replaced.",
-)
+@options.output_option("folder", folder=True)
 @json_option
 def grafana(*, folder: Path, as_json: bool) -> int:
     """Writes dashboards for Grafana: the fleet, its GPUs, its control planes and the work on it.
 
-    It asks no cluster and reads no fleet file: the same dashboards are for every fleet.
+    It asks no cluster and reads no fleet file: the same dashboards are for every fleet. The folder is made if it is not
+    there, and what an earlier run wrote is replaced.
     """
     out = options.output(as_json=as_json)
     files = {board.uid: folder / f"{board.uid}.json" for board in BOARDS}

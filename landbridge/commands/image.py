@@ -17,6 +17,7 @@ from images.checking import Check
 from images.containers import Container
 from images.errors import ImageError
 from images.recipe import ImageSpec
+from landbridge import loudness
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.local.enter import ROOT
 from local import kubernetes
@@ -144,7 +145,7 @@ def given(wanted: ImageSpec, locks: Path, python: str | None) -> baking.Given:
     # What it tells goes to stderr: stdout is the command's own.
     command = [sys.executable, str(BUILDER), *(["--gpus"] if wanted.variant.gpus else [])]
     command += ["--services", python] if python else []
-    if subprocess.run(command, stdout=sys.stderr, check=False).returncode:
+    if subprocess.run(command, stdout=loudness.aside(), check=False).returncode:
         raise ImageError("What a bake needs could not be built, and nothing was baked: see above")
     versions = json.loads((BUILT / "versions.json").read_text())
     programs = {name: BUILT / name if (BUILT / name).exists() else kubernetes.BIN / name for name in versions}

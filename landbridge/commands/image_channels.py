@@ -69,8 +69,8 @@ def opened(where: Where) -> Opened:
 
     world = options.the_fleet(where.fleet_file)
     if where.site:
-        if where.regions or where.local:
-            raise UsageError("--site is a machine room, --region and --local are clouds: name one of them")
+        if where.regions:
+            raise UsageError("--site is a machine room, --region is a cloud's: name one of them")
         if where.folder is None or where.key is None:
             raise UsageError("--site wants --folder DIR, where the images lie, and --key FILE, which signs their index")
         site = stores.at_site(world, where.site, where.folder, where.key)

@@ -99,20 +99,14 @@ def planned(decisions: Sequence[Decision]) -> Table:
 @click.option(
     "--key", "key_file", type=click.Path(path_type=Path), required=True, metavar="FILE", help="The public key (PEM)."
 )
-@click.option(
-    "--output",
-    "-o",
-    "keep",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Keep the disk of NAME there, verified.",
-)
+@options.output_option("keep", "no disk is kept")
 @click.option("--at-least", type=int, default=0, metavar="NUMBER", help="Refuse an index that is older than this one.")
 @json_option
 def verify(where_: str, name: str | None, *, key_file: Path, keep: Path | None, at_least: int, as_json: bool) -> int:
     """Checks a site's images: the index by its signature, disks by the digests in it.
 
-    NAME is an image, or a channel such as cpu/1.36.2/stable; without it all are read but those that are disabled.
+    NAME is an image, or a channel such as cpu/1.36.2/stable; without it all are read but those that are disabled. With
+    --output the disk of NAME is kept, once it has proved to be the one.
     """
     out = options.output(as_json=as_json)
     if keep and not name:

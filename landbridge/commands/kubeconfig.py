@@ -18,9 +18,7 @@ from .options import cluster_option, fleet_option, local_option
 @cluster_option
 @local_option
 @fleet_option
-@click.option(
-    "--output", "-o", metavar="FILE", help="Where to write it, `-` for stdout. Default: CLUSTER.kubeconfig here."
-)
+@options.output_option("output", "CLUSTER.kubeconfig", stdout=True)
 @click.option("--as", "person", metavar="PERSON", help="With a certificate of a few hours for someone of the fleet.")
 @click.option("--hours", type=float, default=people.HOURS, show_default=True, help="How long that is good for.")
 @click.option("--machine", metavar="NAME", help="Straight to one API machine, past DNS and balancer: break-glass.")
@@ -29,7 +27,7 @@ def write_kubeconfig(
     cluster: str | None,
     local: bool,
     fleet_file: Path | None,
-    output: str | None,
+    output: Path | None,
     person: str | None,
     hours: float,
     machine: str | None,
@@ -59,16 +57,16 @@ def write_kubeconfig(
         click.echo(f"The certificate of {person} is good for {people.left(expires)}.", err=True)
     else:
         text = kubeconfig.kubeconfig(session.info, kubeconfig.admin(session.cloud, session.info))
-    hand_out(text, output or f"{session.info.name}.kubeconfig")
+    hand_out(text, output or Path(f"{session.info.name}.kubeconfig"))
     return DONE
 
 
-def hand_out(text: str, output: str) -> None:
+def hand_out(text: str, output: Path) -> None:
     """To stdout only when that was asked for: there is a key in it."""
-    if output == "-":
+    if output == options.STDOUT:
         click.echo(text, nl=False)
         return
-    path = Path(output).absolute()
+    path = output.absolute()
     kubeconfig.write(path, text)
     click.echo(f"Written: {path} (mode 0600). Use it with `export KUBECONFIG={path}`.", err=True)
 

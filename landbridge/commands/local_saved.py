@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
+from landbridge import loudness
 from landbridge.cluster import kubeconfig_cache as kubeconfigs
 from landbridge.engine import locks
 from landbridge.errors import DONE, UsageError
@@ -97,7 +98,7 @@ def refuse_runs() -> None:
 
 
 def say(text: str) -> None:
-    click.echo(f"{text} …", err=True)
+    loudness.note(f"{text} …")
     sys.stderr.flush()
 
 

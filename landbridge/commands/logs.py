@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from landbridge import loudness
 from landbridge.access.person import Person
 from landbridge.errors import DONE, LandbridgeError, UsageError
 from landbridge.experiments import follow, look
@@ -122,7 +123,7 @@ def told(
 ) -> int:
     """Raises LandbridgeError where nothing is kept, with a remedy if there is one."""
     begin, some = datetime.now(UTC) - since if since else None, False
-    for line in kept_logs.lines(stores, which, begin, lambda text: click.echo(text, err=True)):
+    for line in kept_logs.lines(stores, which, begin, loudness.note):
         some = True
         sys.stdout.buffer.write(shown(line).encode())
     sys.stdout.buffer.flush()

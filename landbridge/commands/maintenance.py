@@ -172,7 +172,7 @@ def now(id_: str, *, yes: bool, as_json: bool, **where: Any) -> int:
     nodes, pods = objects.seen(person, "begun")
     chosen = targets.target((found.plan.target, found.plan.target_name), person.world.fleet, person.cluster, nodes)
     hurt = targets.impact(chosen, person.world.fleet, nodes, pods)
-    out.progress.print(f"It ends {words.work(hurt)}, with no notice but their own grace.", soft_wrap=True)
+    out.console.print(f"It ends {words.work(hurt)}, with no notice but their own grace.", soft_wrap=True)
     _ask(out, f"Begin {id_} now?", yes=yes)
     return _change(id_, lambda known, _: moves.at_once(known, _now()), "begun", as_json=as_json, **where)
 

@@ -8,7 +8,7 @@ import click
 
 from fleet.where import fleet_path
 from fleet.world import World, current
-from landbridge import places
+from landbridge import places, whole
 from landbridge.errors import UsageError
 from landbridge.local import enter
 from landbridge.output import Output, output
@@ -21,17 +21,27 @@ __all__ = ["Output", "output"]
 
 Command = Callable[..., Any]
 
-fleet_option = click.option(
-    "--fleet",
-    "fleet_file",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Another fleet file than the nearest fleet.yaml, here or in a folder above.",
-)
-local_option = click.option("--local", is_flag=True, help="On the local cloud, with no account and no network.")
+fleet_option, local_option = whole.option("fleet_file"), whole.option("local")
 cluster_option = click.option("--cluster", metavar="NAME", help="Which cluster, if the fleet has several.")
 json_option = click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, for machines.")
+STDOUT = Path("-")
 stacks_argument = click.argument("stacks", nargs=-1, metavar="[STACK]...")
+
+
+def output_option(
+    name: str, default: str = "", *, folder: bool = False, stdout: bool = False
+) -> Callable[[Command], Command]:
+    """Where a command writes, said the same at each; without a default it has to be said. `stdout`: `-` is that."""
+    dash = ", - for standard output" if stdout else ""
+    return click.option(
+        "--output",
+        "-o",
+        name,
+        type=click.Path(path_type=Path, allow_dash=stdout),
+        required=not default,
+        metavar="FOLDER" if folder else "FILE",
+        help=f"{'The folder' if folder else 'The file'} to write{dash}.{f'  [default: {default}]' if default else ''}",
+    )
 
 
 def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:

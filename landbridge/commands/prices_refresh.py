@@ -14,6 +14,7 @@ from fleet import price_book
 from fleet.errors import FleetError
 from fleet.loader import Loaded, load, load_with_lines
 from fleet.price_book import KIND_WORDS, Book, RegionPrices
+from landbridge import loudness
 from landbridge.errors import DONE, FAILED, UsageError
 from landbridge.output import Output
 from landbridge.prices.bought import types
@@ -160,7 +161,8 @@ class Fetching:
         from rich.progress import BarColumn, Progress, TextColumn
 
         columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.fields[came]}"))
-        self.bar = Progress(*columns, console=out.progress, transient=True, disable=not sys.stderr.isatty())
+        unseen = loudness.quiet() or not sys.stderr.isatty()
+        self.bar = Progress(*columns, console=out.progress, transient=True, disable=unseen)
         self.tasks: dict[str, Any] = {}
 
     def __enter__(self) -> "Fetching":

@@ -10,7 +10,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
 from rich.text import Text
 
 from fleet.team_queues import ANY_CLUSTER
-from landbridge import tables
+from landbridge import loudness, tables
 from landbridge.access import person as access
 from landbridge.access.person import Person
 from landbridge.errors import DONE, INTERRUPTED, UsageError
@@ -136,7 +136,7 @@ def run(
         return DONE
     with Sending(out) as sending:
         launched, shipped = launching.start(prepared, sending)
-    out.progress.print(
+    out.console.print(
         f"{launched.name} is queued. Code: {shipped.files} files, {shipped.sent_bytes / MIB:.1f} MiB sent."
     )
     if as_json:
@@ -151,7 +151,7 @@ def followed(person: Person, name: str, part: str, rank: int = 0) -> int:
     here = person.options
 
     def tell(text: str) -> None:
-        click.secho(text, fg="cyan", err=True)
+        loudness.note(text, fg="cyan")
 
     try:
         return follow.follow(person, name, tell, part, rank)
@@ -221,7 +221,8 @@ class Sending:
 
     def __init__(self, out: Output) -> None:
         columns = (TextColumn("sending code"), BarColumn(bar_width=20), DownloadColumn(binary_units=True))
-        self.bar = Progress(*columns, console=out.progress, transient=True, disable=not sys.stderr.isatty())
+        unseen = loudness.quiet() or not sys.stderr.isatty()
+        self.bar = Progress(*columns, console=out.progress, transient=True, disable=unseen)
         self.task = self.bar.add_task("code", total=None)
 
     def __enter__(self) -> "Sending":

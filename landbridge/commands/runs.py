@@ -130,7 +130,7 @@ def again(name: str, more: tuple[str, ...], *, detach: bool, as_json: bool, **wh
     person = opened(**where)
     launched = repeated(person, name, more)
     out = options.output(as_json=as_json)
-    out.progress.print(f"{launched.name} is queued: {name} again.")
+    out.console.print(f"{launched.name} is queued: {name} again.")
     if as_json:
         out.document({"name": launched.name, "of": name, "code": launched.code})
     if as_json or detach:
@@ -152,7 +152,7 @@ def move(name: str, to: str, *, as_json: bool, cluster: str | None, **where: Any
     source = opened(**where, cluster=cluster or the_other(target))
     launched = moved(source, target, name)
     out = options.output(as_json=as_json)
-    out.progress.print(f"{name} is queued in {target.cluster}, and gone from {source.cluster}.")
+    out.console.print(f"{name} is queued in {target.cluster}, and gone from {source.cluster}.")
     if as_json:
         out.document({"name": launched.name, "from": source.cluster, "to": target.cluster})
     return DONE
@@ -182,5 +182,5 @@ def stop(names: tuple[str, ...], *, as_json: bool, **where: Any) -> int:
     if as_json:
         out.document({"cluster": person.cluster, "stopped": [one.as_json() for one in found]})
     for one in found:
-        out.progress.print(f"{one.name} is stopped after {one.gpu_hours:.1f} GPU hours.")
+        out.console.print(f"{one.name} is stopped after {one.gpu_hours:.1f} GPU hours.")
     return DONE

@@ -144,13 +144,7 @@ def apply(
 @local_option
 @fleet_option
 @json_option
-@click.option(
-    "--output",
-    "-o",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Where the folders go, one a gateway.  [default: SITE-gateways]",
-)
+@options.output_option("folder", "SITE-gateways", folder=True)
 def gateway(site_name: str, *, local: bool, fleet_file: Path | None, as_json: bool, folder: Path | None) -> int:
     """Writes all that goes onto the site's VPN gateways: a folder each, named after its public address.
 

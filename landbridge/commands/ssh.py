@@ -35,14 +35,7 @@ def opened(fleet_file: Path | None, region: str | None, *, local: bool) -> list[
 @click.argument("person")
 @click.option("--hours", type=float, default=HOURS, show_default=True, help="How long it holds.")
 @click.option("--key", type=click.Path(path_type=Path), metavar="FILE", help="A .pub file; else the fleet file's key.")
-@click.option(
-    "--output",
-    "-o",
-    "out",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Default: PERSON-REGION-cert.pub here.",
-)
+@options.output_option("out", "PERSON-REGION-cert.pub")
 @common
 def add(
     person: str,

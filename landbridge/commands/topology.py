@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from components.links.plan import Crossing, Peering, Tunnel, crossings, peerings, tunnels
 from fleet.world import World, current
@@ -18,13 +19,7 @@ from . import options
 @click.command()
 @options.fleet_option
 @options.json_option
-@click.option(
-    "--output",
-    "-o",
-    "file",
-    type=click.Path(dir_okay=False, allow_dash=True, path_type=Path),
-    help="Where the SVG goes; - is standard output.  [default: FLEET-topology.svg]",
-)
+@options.output_option("file", "FLEET-topology.svg", stdout=True)
 @click.option("--live", is_flag=True, help="Ask the clouds which links are up.")
 @options.local_option
 def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live: bool, local: bool) -> int:
@@ -33,20 +28,21 @@ def topology(*, fleet_file: Path | None, as_json: bool, file: Path | None, live:
     It asks no cloud unless --live does. With --json it tells tunnels and peerings to programs, and draws only where
     --output says so.
     """
-    if as_json and file == Path("-"):
+    if as_json and file == options.STDOUT:
         raise click.UsageError("--json and --output - exclude each other: both are for standard output.")
     world = current(options.existing(fleet_file))
     fleet, plan = world.fleet, world.plan
     to_sites, peered, cross_cloud = tunnels(fleet, plan), peerings(fleet), crossings(fleet, plan)
     out = options.output(as_json=as_json)
-    states = states_of(world, local=local) if live or local else None
+    said = click.get_current_context().get_parameter_source("local") is ParameterSource.COMMANDLINE
+    states = states_of(world, local=local) if live or (local and said) else None
     when = f", links as of {datetime.now(UTC):%Y-%m-%d %H:%M} UTC" if states is not None else ""
     note = f"{fleet.supernet}, {fleet.domain}; as planned in {world.path.name}{when}"
     target = file or (None if as_json else Path(f"{fleet.fleet}-topology.svg"))
     if target is not None:
         regions, sites = labels.regions(fleet, plan), labels.sites(fleet, plan)
         picture = drawing.svg(fleet.fleet, note, regions, sites, to_sites, peered, cross_cloud, states)
-        if target == Path("-"):
+        if target == options.STDOUT:
             click.echo(picture, nl=False)
             return DONE
         options.save(target, picture, "--output")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from fleet.world import World
-from landbridge import extras, places
+from landbridge import extras, loudness, places
 from landbridge.cluster import rebuild_state
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
@@ -128,7 +128,7 @@ def prepare(
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
     for remark in world.remarks if command != "destroy" and not as_json else ():
-        click.echo(remark, err=True)
+        loudness.note(remark)
     picked = options.chosen(names, world) if command != "destroy" else []
     extras.check_fleet(world)
     if picked:

@@ -37,9 +37,7 @@ def opened(fleet_file: Path | None, region: str | None, *, local: bool) -> list[
 @vpn.command()
 @click.argument("person")
 @click.option("--days", type=float, default=DAYS, show_default=True, help="How long it holds.")
-@click.option(
-    "--output", "-o", "out", type=click.Path(path_type=Path), metavar="FILE", help="Default: PERSON-REGION.ovpn here."
-)
+@options.output_option("out", "PERSON-REGION.ovpn")
 @click.option("--renew", is_flag=True, help="One more for somebody who has one that holds.")
 @common
 def add(

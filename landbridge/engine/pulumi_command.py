@@ -16,6 +16,7 @@ from pulumi.automation import CommandResult
 from pulumi.automation.errors import InvalidVersionError, create_command_error
 
 import installation
+from landbridge import calls
 from landbridge.errors import UsageError
 
 OnLine = Callable[[str], Any]
@@ -106,6 +107,7 @@ def gather(
             captured.append(line.rstrip())
             if log:
                 append(log, captured[-1])
+                calls.detail(log.stem, captured[-1])
             if callback:
                 callback(captured[-1])
 

@@ -8,13 +8,15 @@ import errno
 import os
 import sys
 import tempfile
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import installation
 from fleet.errors import FleetError
 from fleet.where import fleet_path
+from landbridge import command_line
+
+from . import meant
 
 if TYPE_CHECKING:
     from local import client
@@ -73,35 +75,34 @@ def unusable(error: OSError) -> str | None:
 
 def at_once() -> None:
     """Enters a local cloud that is up, before anything large is imported; that would be done again inside."""
-    if sys.argv[1:2] == ["kubectl"]:
+    line = command_line.taken_apart(sys.argv[1:])
+    if line is None:
+        return
+    if line.command == "kubectl":
         from landbridge.cluster import kubeconfig_cache
 
-        # What follows is kubectl's: its --local, for one, is another.
-        kubeconfig_cache.at_once(HOME, LOCAL_HOME)
-        return
-    # What follows is a run's.
-    own = sys.argv[: sys.argv.index("--")] if "--" in sys.argv else sys.argv
-    if own[1:2] and own[1] in COMMANDS and "--local" in own:
+        # What follows is kubectl's: its --local, for one, is another. Who wants to see calls is to see all.
+        if not command_line.loudness(line.options):
+            kubeconfig_cache.at_once(HOME, LOCAL_HOME, (*line.options, *line.rest))
+    elif line.command in COMMANDS and meant.local(command_line.local(line.own), command_line.fleet(line.own)):
         from local import client
 
         cloud = client.status(LOCAL_HOME)
-        if cloud and not client.inside(cloud) and not builds_first(sys.argv):
+        if cloud and not client.inside(cloud) and not builds_first(line):
             enter(cloud)
 
 
-def builds_first(words: list[str]) -> bool:
+def builds_first(line: command_line.CommandLine) -> bool:
     """Whether the command will have to build a Kubernetes, for which it must still be outside: see local_kubernetes.
 
     By a look at the fleet file's text: reading it in earnest takes longer than all else here.
     """
-    if words[1] != "up":
+    if line.command != "up":
         return False
     from local import kubernetes
 
-    named = next((after for word, after in pairwise(words) if word == "--fleet"), None)
-    named = next((word.partition("=")[2] for word in words if word.startswith("--fleet=")), named)
     with contextlib.suppress(FleetError, OSError, UnicodeDecodeError):
-        text = fleet_path(Path(named) if named else None).read_text()
+        text = fleet_path(command_line.fleet(line.own)).read_text()
         return any(version in text and kubernetes.lacks(version) for version in kubernetes.VERSIONS)
     return False
 

@@ -11,6 +11,7 @@ import installation
 from fleet.errors import FleetError, Problem
 from fleet.loader import load_with_lines
 from fleet.world import World
+from landbridge import loudness
 from landbridge.errors import LandbridgeError
 from local import kubernetes
 from stacks.catalogue import StackSpec
@@ -52,7 +53,7 @@ def build_version(version: str) -> None:
     if version == kubernetes.BUILT_IN:
         raise LandbridgeError(f"Kubernetes {version} is not in {kubernetes.BIN}: run {installation.SETUP_LOCAL}.")
     # What it tells goes to stderr: stdout is the command's own.
-    done = subprocess.run([sys.executable, str(BUILDER), version], stdout=sys.stderr, check=False)
+    done = subprocess.run([sys.executable, str(BUILDER), version], stdout=loudness.aside(), check=False)
     if done.returncode != 0:
         there = ", ".join(other for other in kubernetes.VERSIONS if not kubernetes.lacks(other))
         raise LandbridgeError(

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fleet import witness
+from landbridge.local import meant
 from landbridge.local.enter import ROOT
 from landbridge.places import Place
 
@@ -19,7 +20,7 @@ from .record import digest
 # Read where modules are imported, which no program's own account can tell.
 PREFIXES = ("PULUMI_", "LANDBRIDGE_", "AWS_", "AZURE_", "ARM_", "KUBE", "PYTHON")
 # Each run's own, or nothing that a program goes by.
-OWN = {"LANDBRIDGE_WITNESS", "LANDBRIDGE_INTERPRETER", "LANDBRIDGE_STACK", "PULUMI_PARALLEL"}
+OWN = {"LANDBRIDGE_WITNESS", "LANDBRIDGE_INTERPRETER", "LANDBRIDGE_STACK", meant.VARIABLE, "PULUMI_PARALLEL"}
 # What opens doors, new for each run where it is short-lived. Which door is said by other variables (profile, role,
 # tenant), what a cloud says is asked again by these, and what a program reads of them itself is on its record.
 CREDENTIALS = {

@@ -41,7 +41,7 @@ def test_only_the_owner_may_read_it_even_in_place_of_one_that_all_could(tmp_path
     file = tmp_path / "config"
     file.write_text("old")
     file.chmod(0o644)
-    hand_out("new", str(file))
+    hand_out("new", file)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.read_text() == "new"
     assert list(tmp_path.iterdir()) == [file]
@@ -49,15 +49,15 @@ def test_only_the_owner_may_read_it_even_in_place_of_one_that_all_could(tmp_path
 
 def test_a_place_that_can_not_be_written_is_told_with_the_remedy(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere/config cannot be written: No such file.*--output"):
-        hand_out("text", str(tmp_path / "nowhere/config"))
+        hand_out("text", tmp_path / "nowhere/config")
 
 
 def test_no_key_reaches_the_terminal_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    hand_out("SECRET", str(tmp_path / "config"))
+    hand_out("SECRET", tmp_path / "config")
     said = capsys.readouterr()
     assert "SECRET" not in said.out + said.err
     assert said.out == ""
-    hand_out("SECRET", "-")
+    hand_out("SECRET", Path("-"))
     assert capsys.readouterr().out == "SECRET"
 
 

@@ -99,8 +99,5 @@ def test_one_of_a_local_cloud_that_is_gone_is_not_used(
 ) -> None:
     told = json.loads(saved.record.read_text())
     saved.record.write_text(json.dumps({**told, "cloud": "a generation"}))
-    monkeypatch.setattr(
-        kubeconfig_cache.sys, "argv", ["landbridge", "kubectl", "--local", "--fleet", str(saved.fleet), "get"]
-    )
     monkeypatch.setattr(os, "execvpe", lambda *_given: pytest.fail("it must not start"))
-    kubeconfig_cache.at_once(saved.home, tmp_path / "no cloud")
+    kubeconfig_cache.at_once(saved.home, tmp_path / "no cloud", ["--local", "--fleet", str(saved.fleet), "get"])

@@ -7,6 +7,7 @@ import pytest
 
 from fleet.errors import FleetError
 from fleet.world import World, current
+from landbridge import command_line
 from landbridge.errors import LandbridgeError
 from landbridge.local import enter
 from landbridge.local import kubernetes as local_kubernetes
@@ -85,15 +86,22 @@ def test_a_build_that_fails_starts_nothing(
 def test_up_stays_outside_a_local_cloud_that_is_up_while_there_is_something_to_build(
     nothing_built: Path, tmp_path: Path
 ) -> None:
-    up = ["landbridge", "up", "--local", "--fleet", str(ROOT / "fleet.yaml")]
-    assert enter.builds_first(up)
-    assert enter.builds_first([*up[:3], f"--fleet={ROOT / 'fleet.yaml'}"])
-    assert not enter.builds_first(["landbridge", "status", *up[2:]])
-    assert not enter.builds_first([*up[:4], str(tmp_path / "none.yaml")])
+
+    def builds_first(*words: str) -> bool:
+        line = command_line.taken_apart(words)
+        assert line
+        return enter.builds_first(line)
+
+    up = ("up", "--local", "--fleet", str(ROOT / "fleet.yaml"))
+    assert builds_first(*up)
+    assert builds_first("up", "--local", f"--fleet={ROOT / 'fleet.yaml'}")
+    assert builds_first("--fleet", str(ROOT / "fleet.yaml"), "--local", "up")
+    assert not builds_first("status", *up[1:])
+    assert not builds_first(*up[:3], str(tmp_path / "none.yaml"))
     nothing_built.mkdir()
     for name in kubernetes.SERVERS:
         (nothing_built / name).touch(0o755)
-    assert not enter.builds_first(up)
+    assert not builds_first(*up)
 
 
 def test_each_version_has_an_image_of_its_own_and_its_servers_lie_apart() -> None:
