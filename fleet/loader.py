@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from pydantic import ValidationError
 
-from . import price_book
+from . import price_book, shape_book
 from .errors import FleetError, Problem
 from .model import Fleet
 from .partial import mentions, valid_part
@@ -27,18 +27,20 @@ def load(path: Path) -> Fleet:
     return load_with_lines(path).fleet
 
 
-def load_with_lines(path: Path, *, priced: bool = True) -> Loaded:
-    """Raises FleetError with every problem of the file. Not `priced`: as it may be while its prices are unknown."""
+def load_with_lines(path: Path, *, fetched: bool = True) -> Loaded:
+    """Raises FleetError with every problem of the file. Not `fetched`: as it may be while its prices and
+    shapes are unknown.
+    """
     data, lines = read(path)
-    book = price_book.load(price_book.book_path(path))
+    prices, shapes = price_book.load(price_book.book_path(path)), shape_book.load(shape_book.book_path(path))
     raw, dropped, problems = plain(data), set[str](), list[Problem]()
     try:
         fleet: Fleet | None = Fleet.model_validate(raw)
     except ValidationError as error:
         problems += shape_problems(Fleet, path.name, lines, error)
         fleet, dropped = valid_part(raw, error)
-    fleet = fleet and fleet.with_prices(book)
-    broken = [v for v in violations(fleet, priced=priced) if not mentions(v.what, dropped)] if fleet else []
+    fleet = fleet and fleet.with_prices(prices).with_shapes(shapes)
+    broken = [v for v in violations(fleet, fetched=fetched) if not mentions(v.what, dropped)] if fleet else []
     problems += (Problem(path.name, lines.of(v.entry), v.what, v.remedy) for v in broken)
     if problems or fleet is None:
         raise FleetError(problems)

@@ -13,6 +13,7 @@ from .fields import MAIL, Model, Name
 from .hours import days, time_zone
 from .monitoring_model import Monitoring
 from .price_book import Book
+from .shape_book import Book as ShapeBook
 from .yaml_subset import NAME
 
 RegionName = Annotated[str, Field(pattern=f"^{NAME}$", description="the cloud's own name of the region")]
@@ -355,11 +356,23 @@ class Fleet(Model):
     people: dict[Name, Person] = Field(default_factory=dict)
     # Of the file beside it, where the loader found one.
     _price_book: Book = PrivateAttr(default_factory=dict)
+    _shape_book: ShapeBook = PrivateAttr(default_factory=dict)
 
     @property
     def price_book(self) -> Book:
         """What fleet.prices.yaml says (see `fleet.price_book`)."""
         return self._price_book
+
+    @property
+    def shape_book(self) -> ShapeBook:
+        """What fleet.shapes.yaml says (see `fleet.shape_book`)."""
+        return self._shape_book
+
+    def with_shapes(self, book: ShapeBook) -> "Fleet":
+        """The same fleet with this shape book."""
+        made = self.model_copy()
+        made._shape_book = book
+        return made
 
     def with_prices(self, book: Book) -> "Fleet":
         """The same fleet with this price book."""

@@ -18,7 +18,7 @@ def wrong(fleet: Fleet) -> Iterator[Wrong]:
     yield from _system_pools_stand_well(fleet)
     yield from _work_has_a_place(fleet)
     yield from _names(fleet)
-    yield from _sizes_are_known(fleet)
+    yield from _types_are_the_cloud_s(fleet)
     yield from _hosts_are_alike(fleet)
     yield from _spares_can_stand(fleet)
     yield from _laptop_servers(fleet)
@@ -63,8 +63,8 @@ def _names(fleet: Fleet) -> Iterator[Wrong]:
             yield ("pools", name), what, "Choose a name that does not end in -etcd-N or -api-N"
 
 
-def _sizes_are_known(fleet: Fleet) -> Iterator[Wrong]:
-    """The autoscaler decides by what a machine will have that is not there yet."""
+def _types_are_the_cloud_s(fleet: Fleet) -> Iterator[Wrong]:
+    """What they have says fleet.shape_rules."""
     for name, pool in fleet.pools.items():
         region = fleet.regions.get(pool.region or "")
         if region is None or not pool.instance_type:
@@ -73,9 +73,6 @@ def _sizes_are_known(fleet: Fleet) -> Iterator[Wrong]:
         if not form.fullmatch(pool.instance_type):
             what = f"pool {name} is in {pool.region}, and {pool.instance_type} is no machine type of {region.cloud}"
             yield entry, what, f"Name one of its own, such as {example}"
-        elif pool.kind != "ssh" and shapes.shape(pool.instance_type) is None:
-            what = f"pool {name}: the size of a {pool.instance_type} is not known here, and the autoscaler needs it"
-            yield entry, what, f"Choose a type that {shapes.TABLES[region.cloud]} knows, or add it there"
 
 
 def _hosts_are_alike(fleet: Fleet) -> Iterator[Wrong]:

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 from .aws import prices as aws_prices
 from .azure import prices as azure_prices
+from .dated import OLD_DAYS as OLD_DAYS
+from .dated import days_old
 from .model import Fleet
 from .price_book import Kind
 
 Wrong = tuple[tuple[str | int, ...], str, str]
 LISTS = {cloud.REGION: cloud for cloud in (aws_prices, azure_prices)}
 OWN = "the fleet file"
-# Lists change: what is older than this is told as old wherever it is shown.
-OLD_DAYS = 90
 
 
 class Price(NamedTuple):
@@ -29,7 +29,7 @@ class Price(NamedTuple):
     date: datetime.date | None = None
 
     def days_old(self, today: datetime.date) -> int:
-        return max(0, (today - self.date).days) if self.date else 0
+        return days_old(self.date, today)
 
 
 def listed(fleet: Fleet, region: str, instance_type: str, kind: Kind = "on_demand") -> Price | None:

@@ -6,12 +6,12 @@ was granted; pools must fit into it when all of them are as large as they may gr
 """
 
 import difflib
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from . import shapes
+from .aws import sizes as aws_sizes
 from .azure import sizes as azure_sizes
 from .model import Cloud, Fleet, Pool, Quotas, Region
 
@@ -38,39 +38,41 @@ QUOTAS = {
 AZURE_QUOTAS = {"cores": "cores", "spot": "lowPriorityCores"}
 FAMILIES_KEY = "families"
 KEYS: Mapping[Cloud, tuple[str, ...]] = {"aws": tuple(QUOTAS), "azure": (*AZURE_QUOTAS, FAMILIES_KEY)}
-# Letters that a type of AWS begins with → the family that AWS counts it in. Others have quotas of their own.
-FAMILIES = {**dict.fromkeys("acdhimrtz", "standard"), "g": "g", "vt": "g", "p": "p"}
 # Where a quota stands below `quotas` in the fleet file.
 Place = tuple[str, ...]
 
 
 def key(pool: Pool) -> str | None:
     """Which of AWS's quotas a pool's machines count in; None for one that is not known here."""
-    letters = re.match(r"[a-z]+", pool.instance_type or "")
-    family = FAMILIES.get(letters[0]) if letters else None
-    return family and (f"{family}_spot" if pool.spot else family)
+    places = of_type(aws_sizes.family(pool.instance_type or ""), "aws", spot=pool.spot)
+    return places[0][0] if places else None
 
 
-def places(cloud: Cloud, pool: Pool) -> list[Place]:
-    """Every quota that a pool's machines count in."""
+def of_type(family: str | None, cloud: Cloud, *, spot: bool) -> list[Place]:
+    """Every quota that machines of a family's types count in."""
     if cloud == "aws":
-        counted = key(pool)
-        return [(counted,)] if counted else []
-    if pool.spot:
+        return [(f"{family}_spot" if spot else family,)] if family else []
+    if spot:
         return [("spot",)]
-    size = azure_sizes.size(pool.instance_type or "")
-    return [("cores",), *([(FAMILIES_KEY, size.family)] if size else [])]
+    return [("cores",), *([(FAMILIES_KEY, family)] if family else [])]
 
 
-def grown(cloud: Cloud, pools: Mapping[str, Pool]) -> dict[Place, dict[str, int]]:
+def places(fleet: Fleet, pool: Pool) -> list[Place]:
+    """Every quota that machines of a pool in a region count in."""
+    cloud, known = fleet.regions[pool.region or ""].cloud, shapes.of_pool(fleet, pool)
+    family = known.family if known else aws_sizes.family(pool.instance_type or "") if cloud == "aws" else None
+    return of_type(family, cloud, spot=pool.spot)
+
+
+def grown(fleet: Fleet, region: str) -> dict[Place, dict[str, int]]:
     """vCPUs by quotas and pools of one region, once all of them are as large as they may grow. Those of a type that is
     not known here are in none.
     """
     used: dict[Place, dict[str, int]] = defaultdict(dict)
-    for name, pool in pools.items():
-        if size := shapes.shape(pool.instance_type or ""):
-            for place in places(cloud, pool):
-                used[place][name] = pool.max * size.cpus
+    for name, pool in fleet.pools.items():
+        if pool.region == region and (shape := shapes.of_pool(fleet, pool)):
+            for place in places(fleet, pool):
+                used[place][name] = pool.max * shape.cpus
     return used
 
 
@@ -82,41 +84,45 @@ def cloud_name(cloud: Cloud, place: Place) -> str:
 def wrong(fleet: Fleet) -> Iterator[Wrong]:
     """Every problem with its entry."""
     for name, region in fleet.regions.items():
-        yield from _keys(name, region)
-        pools = {pool: entry for pool, entry in fleet.pools.items() if entry.region == name}
-        yield from _of_region(name, region.cloud, pools, _granted(region.quotas))
+        yield from _keys(fleet, name, region)
+        yield from _of_region(fleet, name, region.cloud, granted(region.quotas))
 
 
-def _granted(quotas: Quotas) -> dict[Place, int]:
+def granted(quotas: Quotas) -> dict[Place, int]:
+    """What the fleet file says that an account was granted, in vCPUs."""
     plain = quotas.model_dump(exclude={FAMILIES_KEY}, exclude_none=True)
     return {(key,): most for key, most in plain.items()} | {
         (FAMILIES_KEY, family): most for family, most in quotas.families.items()
     }
 
 
-def _keys(name: str, region: Region) -> Iterator[Wrong]:
+def _keys(fleet: Fleet, name: str, region: Region) -> Iterator[Wrong]:
     known = KEYS[region.cloud]
-    for place in {place[0]: None for place in _granted(region.quotas)}:
+    for place in {place[0]: None for place in granted(region.quotas)}:
         if place not in known:
             what = f"region {name} has a quota {place}, and {region.cloud} has none of that name"
             yield ("regions", name, "quotas", place), what, f"Its quotas are {', '.join(known)}"
+    book = fleet.shape_book.get(name)
+    families = sorted(
+        {*azure_sizes.FAMILIES, *(one.family for one in (book.types.values() if book else ()) if one.family)}
+    )
     for family in region.quotas.families:
-        if region.cloud == "azure" and family not in azure_sizes.FAMILIES:
-            close = difflib.get_close_matches(family, azure_sizes.FAMILIES, 1)
+        if region.cloud == "azure" and family not in families:
+            close = difflib.get_close_matches(family, families, 1)
             what = f"region {name} has a quota of the family {family}, of which no machine type is known here"
-            remedy = f"Perhaps you mean {close[0]}" if close else f"Known: {', '.join(azure_sizes.FAMILIES)}"
+            remedy = f"Perhaps you mean {close[0]}" if close else f"Known: {', '.join(families)}"
             yield ("regions", name, "quotas", FAMILIES_KEY, family), what, remedy
 
 
-def _of_region(region: str, cloud: Cloud, pools: dict[str, Pool], granted: dict[Place, int]) -> Iterator[Wrong]:
-    for name, pool in pools.items():
-        counted = [place for place in places(cloud, pool) if place in granted]
-        if counted and pool.instance_type and shapes.shape(pool.instance_type) is None:
+def _of_region(fleet: Fleet, region: str, cloud: Cloud, granted: dict[Place, int]) -> Iterator[Wrong]:
+    for name, pool in fleet.pools.items():
+        counted = [place for place in places(fleet, pool) if place in granted] if pool.region == region else []
+        if counted and pool.instance_type and shapes.of_pool(fleet, pool) is None:
             what = f"pool {name}: how many vCPUs a {pool.instance_type} has is not known here, and {region} has quotas"
             quota = counted[0][-1]
-            remedy = f"Choose a type that {shapes.TABLES[cloud]} knows, or take {quota} out of the quotas of {region}"
+            remedy = f"{shapes.FETCH}, or take {quota} out of the quotas of {region}"
             yield ("pools", name, "instance_type"), what, remedy
-    for place, used in grown(cloud, pools).items():
+    for place, used in grown(fleet, region).items():
         if place in granted and (total := sum(used.values())) > granted[place]:
             of, quota = ", ".join(f"{name} to {cpus}" for name, cpus in used.items()), place[-1]
             what = f"pools of {region} may grow to {total} vCPUs ({of}), and its quota {quota} is {granted[place]}"

@@ -16,6 +16,7 @@ from . import (
     quotas,
     regions,
     room,
+    shape_rules,
     shapes,
     shares,
     state,
@@ -47,9 +48,9 @@ BUCKET_FOLDERS = ("audit", "backups", "copies", "flow-logs", "nfs", team_storage
 CERTIFICATE_NAME = 64  # X.509's bound of a common name, which is a machine's full name
 
 
-def violations(fleet: Fleet, *, priced: bool = True) -> list[Violation]:
-    """Every rule over the whole fleet; without those that go by prices, unless it is `priced`."""
-    return [violation for rule in RULES if priced or rule is not _prices for violation in rule(fleet)]
+def violations(fleet: Fleet, *, fetched: bool = True) -> list[Violation]:
+    """Every rule over the whole fleet; without those that go by fetched prices and shapes, unless it is `fetched`."""
+    return [violation for rule in RULES if fetched or rule not in FETCHED for violation in rule(fleet)]
 
 
 def _all_cidrs(fleet: Fleet) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -330,6 +331,10 @@ def _quotas(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for found in quotas.wrong(fleet))
 
 
+def _shapes(fleet: Fleet) -> Iterator[Violation]:
+    yield from (Violation(*found) for found in shape_rules.wrong(fleet))
+
+
 def _prices(fleet: Fleet) -> Iterator[Violation]:
     yield from (Violation(*found) for part in (prices, caps) for found in part.wrong(fleet))
 
@@ -355,6 +360,7 @@ RULES: tuple[Rule, ...] = (
     _pool_machines,
     _pools_of_clusters,
     _machines,
+    _shapes,
     _quotas,
     _prices,
     _storage,
@@ -370,3 +376,5 @@ RULES: tuple[Rule, ...] = (
     _people,
     _maintenance,
 )
+# Those that go by what `landbridge prices refresh` and `landbridge shapes refresh` fetch.
+FETCHED = (_prices, _shapes, _quotas)

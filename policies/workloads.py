@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fleet import gpus
-from fleet.azure.sizes import infiniband
+from fleet import shapes
 from fleet.model import Fleet, Pool
 from fleet.world import World
 
@@ -64,9 +63,9 @@ def labels(fleet: Fleet, name: str, pool: Pool) -> dict[str, str]:
     }
     if _gpus(fleet, pool):
         host = fleet.sites[pool.site].hosts[pool.hosts[0]] if pool.site else None
-        model = host.gpu if host else gpus.model(pool.instance_type or "")
+        model = host.gpu if host else shapes.gpu(fleet, pool)
         found |= {PRESENT: "true", **({f"{DOMAIN}gpu": model} if model else {})}
-    if fleet.sites[pool.site].hosts[pool.hosts[0]].rdma if pool.site else infiniband(pool.instance_type or ""):
+    if fleet.sites[pool.site].hosts[pool.hosts[0]].rdma if pool.site else shapes.rdma(fleet, pool):
         found[f"{DOMAIN}rdma"] = "true"
     return found
 

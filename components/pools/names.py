@@ -3,10 +3,9 @@
 from typing import NamedTuple
 
 from components.tags import Owner
+from fleet import shapes
 from fleet.buckets import in_azure
 from fleet.model import Fleet, Pool, PoolKind
-
-from .hardware import fabric
 
 # What a scaling group of all zones has where others have their zone's letter.
 ALL = "all"
@@ -58,8 +57,7 @@ class Names(NamedTuple):
 
     def placement(self, pool: str, key: str) -> str | None:
         """The placement group of a scaling group; None for machines that gain nothing by one."""
-        shape = self.fleet.pools[pool].instance_type or ""
-        return self._owner(pool).name(key, GROUP) if fabric(shape) else None
+        return self._owner(pool).name(key, GROUP) if shapes.efa(self.fleet, self.fleet.pools[pool]) else None
 
     def scaling(self, pool: str) -> tuple[Group, ...]:
         config = self.fleet.pools[pool]

@@ -7,10 +7,8 @@ no more than a machine keeps, or the autoscaler buys one on which the pod does n
 from decimal import Decimal
 from typing import Any
 
-from fleet import shapes
-
 from . import kubelet, labels
-from .hardware import ROOT_GIB, fabric
+from .hardware import ROOT_GIB
 from .spec import PoolSpec
 
 Node = dict[str, Any]
@@ -29,17 +27,17 @@ def template(spec: PoolSpec, zone: str, name: str = "template", provider_id: str
     """A cloud's machine of that name in a zone, such as us-west-2a; AWS's, if no ID is given. Raises ValueError for a
     type of unknown size.
     """
-    size = shapes.shape(spec.hardware.shape)
+    size = spec.hardware.size
     if spec.site or size is None:
         raise ValueError(f"pool {spec.name}: nobody can tell what a new machine of {spec.hardware.shape} will have")
     plugged = {
         labels.GPU_RESOURCE: spec.hardware.gpus,
-        labels.EFA_RESOURCE: fabric(spec.hardware.shape),
+        labels.EFA_RESOURCE: spec.hardware.efa,
         # Counted as pods are: components/addons/rdma.py.
         labels.RDMA_RESOURCE: kubelet.MOST_PODS if spec.hardware.rdma else 0,
     }
     devices = {name: str(count) for name, count in plugged.items() if count}
-    memory, disk = int(size.memory_gib * 1024 * VISIBLE_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
+    memory, disk = int(Decimal(size.memory_gib) * 1024 * VISIBLE_MEMORY) * MI, ROOT_GIB[spec.kind] * GI
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -5,11 +5,11 @@ from typing import Literal, NamedTuple
 from components.boot.people import Authority, Login, logins
 from components.control_plane.machines import API_PORT, ClusterSpec, cluster_spec
 from components.storage.mounts import RegionFiles
-from fleet import gpus, monitoring
+from fleet import monitoring, shapes
 from fleet.address.plan import AddressPlan
 from fleet.model import Cloud, Fleet, Host, Pool, PoolKind
+from fleet.shapes import Shape
 
-from .hardware import infiniband
 from .mounts import Mount, mounts
 
 # The tenth address of a cluster's services is its DNS, as kubeadm has it.
@@ -21,13 +21,16 @@ Kind = PoolKind | Literal["laptops"]
 
 class Hardware(NamedTuple):
     """What one machine of the pool has; `model` is the GPU's, `rdma` is InfiniBand or RoCE of a
-    site's host, or InfiniBand of a size of Azure.
+    site's host, or InfiniBand of a size of Azure; `efa` are network cards with EFA. `size` is None for hosts of sites,
+    and for a type that nobody has told.
     """
 
     gpus: int
     model: str | None
     shape: str
     rdma: bool = False
+    efa: int = 0
+    size: Shape | None = None
 
 
 class PoolSpec(NamedTuple):
@@ -107,8 +110,10 @@ def pool_spec(fleet: Fleet, plan: AddressPlan, name: str, files: RegionFiles | N
 
 def _hardware(fleet: Fleet, name: str, pool: Pool) -> Hardware:
     if pool.instance_type:
-        model = gpus.model(pool.instance_type) if pool.gpus else None
-        return Hardware(pool.gpus, model, pool.instance_type, infiniband(pool.instance_type))
+        known, model = shapes.of_pool(fleet, pool), shapes.gpu(fleet, pool) if pool.gpus else None
+        size = Shape(known.cpus, known.memory_gib) if known else None
+        fabric = shapes.rdma(fleet, pool), shapes.efa(fleet, pool)
+        return Hardware(pool.gpus, model, pool.instance_type, *fabric, size)
     assert pool.site is not None
     hosts: list[Host] = [fleet.sites[pool.site].hosts[host] for host in pool.hosts]
     found = {(host.gpus, host.gpu, host.rdma) for host in hosts}

@@ -4,7 +4,12 @@ EC2 user guide: "Amazon EC2 instance types", the families' pages, and "Amazon EC
 alone: the images are for nothing else.
 """
 
+import datetime
+import re
 from typing import NamedTuple
+
+# When all of it was last compared with what EC2 tells: tests/fleet/test_shapes.py.
+DATE, SOURCE = datetime.date(2026, 11, 28), "the tables that come with Landbridge"
 
 
 class AwsSize(NamedTuple):
@@ -66,6 +71,39 @@ GPUS = {
     "p5en": "h200",
     "p6-b200": "b200",
 }
+# Types that have more than one.
+MANY_GPUS = {
+    "g4dn.12xlarge": 4,
+    "g5.12xlarge": 4,
+    "g5.24xlarge": 4,
+    "g5.48xlarge": 8,
+    "g6.12xlarge": 4,
+    "g6.24xlarge": 4,
+    "g6.48xlarge": 8,
+    "g6e.12xlarge": 4,
+    "g6e.24xlarge": 4,
+    "g6e.48xlarge": 8,
+    "p4d.24xlarge": 8,
+    "p4de.24xlarge": 8,
+    "p5.48xlarge": 8,
+    "p5e.48xlarge": 8,
+    "p5en.48xlarge": 8,
+    "p6-b200.48xlarge": 8,
+}
+# Instance type → its network cards, each with an interface of the fabric. Those whose GPUs are sold for work on many
+# machines; smaller types have one slow card, and the plain network does for them.
+EFA_INTERFACES = {
+    "g6e.24xlarge": 2,
+    "g6e.48xlarge": 4,
+    "p4d.24xlarge": 4,
+    "p4de.24xlarge": 4,
+    "p5.48xlarge": 32,
+    "p5e.48xlarge": 32,
+    "p5en.48xlarge": 16,
+    "p6-b200.48xlarge": 8,
+}
+# Letters that a type begins with → the family whose quota it counts in. Others have quotas of their own.
+FAMILIES = {**dict.fromkeys("acdhimrtz", "standard"), "g": "g", "vt": "g", "p": "p"}
 
 
 def size(instance_type: str) -> AwsSize | None:
@@ -81,3 +119,14 @@ def size(instance_type: str) -> AwsSize | None:
 def gpu(instance_type: str) -> str | None:
     """The model; None for a type without GPUs, and for a family that is not known here."""
     return GPUS.get(instance_type.partition(".")[0])
+
+
+def gpu_count(instance_type: str) -> int:
+    """Of a type that is known here."""
+    return MANY_GPUS.get(instance_type, 1) if gpu(instance_type) else 0
+
+
+def family(instance_type: str) -> str | None:
+    """Whose quota a type counts in; None for one that is not known here."""
+    letters = re.match(r"[a-z]+", instance_type)
+    return FAMILIES.get(letters[0]) if letters else None

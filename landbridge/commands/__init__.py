@@ -43,6 +43,8 @@ COMMANDS = {
     "alarms": ("alarms", "alarms"),
     "usage": ("usage", "usage"),
     "prices": ("prices", "prices"),
+    "shapes": ("shapes", "shapes"),
+    "quotas": ("quotas", "quotas"),
     "grafana": ("grafana", "grafana"),
     "dashboard": ("dashboard", "dashboard"),
     "autoscaler": ("autoscaler", "autoscaler"),

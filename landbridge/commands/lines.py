@@ -35,6 +35,8 @@ LINES = {
     "usage": "Shows GPU hours by team, person, run and pool: held, lost with what ended early, at work, "
     "and what they cost.",
     "prices": "Shows what the fleet's instance types cost in its regions, and of when these prices are.",
+    "shapes": "Shows what the fleet's machine types have: vCPUs, memory, GPUs, network and zones, and of when that is.",
+    "quotas": "Shows whether the clouds' quotas are enough for the fleet, now and at its largest.",
     "grafana": "Writes dashboards for Grafana: the fleet, its GPUs, its control planes and the work on it.",
     "dashboard": "Shows GPUs in a browser as they are now: a cell each, who holds them, whether they work, "
     "and what waits.",

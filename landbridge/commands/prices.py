@@ -19,7 +19,7 @@ from landbridge.prices.bought import bought, types
 
 from . import options
 from .options import fleet_option, json_option
-from .prices_refresh import loaded_unpriced, refresh
+from .prices_refresh import loaded_unfetched, refresh
 
 NOT_KNOWN = "-"
 
@@ -40,7 +40,7 @@ def prices(*, fleet_file: Path | None, as_json: bool) -> int:
     """Shows what the fleet's instance types cost in its regions, and of when these prices are."""
     if click.get_current_context().invoked_subcommand is not None:
         return DONE
-    out, loaded, today = options.output(as_json=as_json), loaded_unpriced(fleet_file), age.today()
+    out, loaded, today = options.output(as_json=as_json), loaded_unfetched(fleet_file), age.today()
     rows, whole = list(rows_of(loaded.fleet)), cost.of_fleet(loaded.fleet)
     if as_json:
         document = {"fleet": loaded.fleet.fleet, "prices": [row_document(row, today) for row in rows]}

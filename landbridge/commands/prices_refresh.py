@@ -28,9 +28,9 @@ if TYPE_CHECKING:  # speaks to clouds, which a look at prices does not
 MIB = 1 << 20
 
 
-def loaded_unpriced(fleet_file: Path | None) -> Loaded:
-    """A fleet may need the very prices that are asked for here. Raises FleetError and UsageError."""
-    return load_with_lines(options.existing(fleet_file), priced=False)
+def loaded_unfetched(fleet_file: Path | None) -> Loaded:
+    """A fleet may need the very prices or shapes that are asked for here. Raises FleetError and UsageError."""
+    return load_with_lines(options.existing(fleet_file), fetched=False)
 
 
 @click.command()
@@ -64,19 +64,19 @@ def refresh(
     from landbridge.prices import aws, azure
     from landbridge.prices.refresh import Sources, fetch, merged
 
-    out, loaded = options.output(as_json=as_json), loaded_unpriced(fleet_file)
+    out, loaded = options.output(as_json=as_json), loaded_unfetched(fleet_file)
     path = options.existing(fleet_file)
-    wanted = _wanted(loaded, regions)
+    asked = wanted(loaded, regions)
     sources = Sources(
         _address(aws_url, aws.URL), _address(azure_url, azure.URL), lambda region: lookups.clients(region, None)("ec2")
     )
     with Fetching(out) as fetching:
-        fetched = fetch(loaded.fleet, wanted, sources, datetime.datetime.now(datetime.UTC), fetching)
+        fetched = fetch(loaded.fleet, asked, sources, datetime.datetime.now(datetime.UTC), fetching)
     file, before = price_book.book_path(path), loaded.fleet.price_book
     if any(one.lists for one in fetched):
         book = merged({name: one for name, one in before.items() if name in loaded.fleet.regions}, fetched)
         _write(file, book)
-    problems = _problems(path)
+    problems = problems_of(path)
     if as_json:
         shown = [_document(one) for one in fetched]
         out.document({"fleet": loaded.fleet.fleet, "file": str(file), "regions": shown, "problems": problems})
@@ -87,8 +87,8 @@ def refresh(
     return FAILED if any("on_demand" in one.away for one in fetched) else DONE
 
 
-def _wanted(loaded: Loaded, regions: Sequence[str]) -> dict[str, list[str]]:
-    """Raises UsageError for a region that the fleet does not have."""
+def wanted(loaded: Loaded, regions: Sequence[str]) -> dict[str, list[str]]:
+    """Instance types by region. Raises UsageError for a region that the fleet does not have."""
     known = types(loaded.fleet)
     for name in regions:
         if name not in known:
@@ -113,8 +113,8 @@ def _write(file: Path, book: Book) -> None:
         raise UsageError(f"{file}: the prices can't be written: {error.strerror}. Nothing was changed.") from None
 
 
-def _problems(path: Path) -> list[str]:
-    """What the fleet file may not say at these prices."""
+def problems_of(path: Path) -> list[str]:
+    """What the fleet file may not say by what was fetched."""
     try:
         load(path)
     except FleetError as error:

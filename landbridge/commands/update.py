@@ -13,6 +13,7 @@ from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.engine.stack import StackEngine
 from landbridge.local import kubernetes
 from landbridge.monitoring import own_alarms
+from landbridge.shapes.check import SHAPES
 from landbridge.up import consent, guards, orphans
 from landbridge.up.report import Report
 from landbridge.up.run import FleetRun
@@ -35,14 +36,17 @@ refresh_option = click.option(
     "--refresh", is_flag=True, help="Read the cloud first, so that drift is repaired; --full is implied."
 )
 full_option = click.option("--full", is_flag=True, help="Run the engine for stacks that nothing has changed for, too.")
+quotas_option = click.option(
+    "--check-quotas", is_flag=True, help="Read the clouds' quotas first, and refuse what has not enough of them."
+)
 expect_option = click.option("--expect-no-changes", is_flag=True, help="Exit with 3 if anything changes.")
 ignore_option = click.option(
     "--ignore",
     "ignored",
     multiple=True,
-    type=click.Choice([guards.MACHINES, guards.TUNNELS, guards.LAPTOPS, guards.SSH, guards.RUNS]),
+    type=click.Choice([guards.MACHINES, guards.TUNNELS, guards.LAPTOPS, guards.SSH, guards.RUNS, SHAPES]),
     help="All the same touch several machines or both tunnels of a connection at once, or end all laptops' profiles, "
-    "all that vouches for people by SSH, or queues of teams.",
+    "all that vouches for people by SSH, or queues of teams, or use machine types that the cloud does not offer.",
 )
 allow_options = together(
     *(
@@ -61,6 +65,7 @@ allow_options = together(
 @common
 @refresh_option
 @full_option
+@quotas_option
 @expect_option
 @ignore_option
 def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -> int:
@@ -75,6 +80,7 @@ def preview(stacks: tuple[str, ...], *, expect_no_changes: bool, **given: Any) -
 @common
 @refresh_option
 @full_option
+@quotas_option
 @expect_option
 @yes_option
 @ignore_option

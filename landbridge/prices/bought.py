@@ -11,7 +11,10 @@ from fleet.model import Fleet
 
 
 class Bought(NamedTuple):
-    """Like machines in one region, from `least` to `most` of them. `bid` is US dollars an hour for a spot machine."""
+    """Like machines in one region, from `least` to `most` of them. `bid` is US dollars an hour for a spot machine.
+
+    `entry` of the fleet file says which type they are, `stack` makes them, in `zones`, as the fleet file writes these.
+    """
 
     what: str
     region: str
@@ -20,6 +23,9 @@ class Bought(NamedTuple):
     most: int
     spot: bool = False
     bid: float | None = None
+    entry: tuple[str, ...] = ()
+    stack: str = ""
+    zones: tuple[str, ...] = ()
 
 
 def bought(fleet: Fleet) -> list[Bought]:
@@ -39,13 +45,25 @@ def _of_control_planes(fleet: Fleet) -> Iterator[Bought]:
         profile, azure = PROFILES[cluster.size], fleet.regions[cluster.region].cloud == "azure"
         etcd, api = (profile.etcd_size, profile.api_size) if azure else (profile.etcd_type, profile.api_type)
         for part, kind, number in (("etcd", etcd, cluster.etcd_members), ("API servers", api, cluster.api_servers)):
-            yield Bought(f"{part} of {name}", cluster.region, kind, number, number)
+            zones = tuple(fleet.regions[cluster.region].zones)
+            yield Bought(
+                f"{part} of {name}",
+                cluster.region,
+                kind,
+                number,
+                number,
+                entry=("clusters", name, "size"),
+                stack=name,
+                zones=zones,
+            )
 
 
 def _of_laptops(fleet: Fleet) -> Iterator[Bought]:
     for name, region in fleet.regions.items():
         if number := len(laptops.servers(fleet, name)):
-            yield Bought(f"laptops of {name}", name, INSTANCE_TYPES[region.cloud], number, number)
+            kind, entry, zones = INSTANCE_TYPES[region.cloud], ("regions", name, "laptops"), laptops.zones(region.zones)
+            stack = laptops.stack(name)
+            yield Bought(f"laptops of {name}", name, kind, number, number, entry=entry, stack=stack, zones=zones)
 
 
 def _of_pools(fleet: Fleet) -> Iterator[Bought]:
@@ -54,4 +72,6 @@ def _of_pools(fleet: Fleet) -> Iterator[Bought]:
         if pool.region and pool.instance_type:
             least = max(pool.min, pool.spares)
             bid = pool.max_price_per_hour if pool.spot else None
-            yield Bought(name, pool.region, pool.instance_type, least, pool.max, pool.spot, bid)
+            zones = tuple(pool.zones or fleet.regions[pool.region].zones)
+            entry = ("pools", name, "instance_type")
+            yield Bought(name, pool.region, pool.instance_type, least, pool.max, pool.spot, bid, entry, name, zones)

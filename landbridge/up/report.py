@@ -5,14 +5,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from rich.text import Text
+
+from fleet import shapes
+from fleet.model import Fleet
+from landbridge import age as dates
 from landbridge import render
 from landbridge.errors import CHANGED, DONE, FAILED, INTERRUPTED, ConsentError
 from landbridge.output import Output
 from landbridge.prices import age, cost
+from landbridge.prices.bought import bought
 from stacks.catalogue import unserved
 
 from .progress import Screen
 from .run import FleetRun
+
+
+def old_shapes(fleet: Fleet) -> list[Text]:
+    """How old what machine types have is, where that is too old; prices tell more, for they change each day."""
+    found = [shapes.listed(fleet, one.region, one.instance_type) for one in bought(fleet)]
+    line, oldest = dates.line(dates.SHAPES, found, age.today()), dates.oldest(found)
+    return [line] if line and oldest and dates.old(oldest, age.today()) else []
 
 
 class Report:
@@ -42,8 +55,11 @@ class Report:
         """What the fleet's machines cost. Machines read it from the document."""
         if self.command == "destroy" or self.out.as_json:
             return
-        for line in cost.lines(cost.of_fleet(self.run.world.fleet), age.today()):
+        fleet = self.run.world.fleet
+        for line in (*cost.lines(cost.of_fleet(fleet), age.today()), *old_shapes(fleet)):
             self.out.console.print(line, soft_wrap=True)
+        if self.run.quotas:
+            self.run.quotas.show(self.out.console)
 
     @contextmanager
     def confirming(self) -> Iterator[None]:
@@ -117,5 +133,6 @@ class Report:
             "blast_radius": self.run.blast.as_json(),
             "refusals": self.run.refusals,
             **priced,
+            **({"quotas": self.run.quotas.as_json()} if self.run.quotas else {}),
             "stacks": render.as_json(self.run.reports.values(), self.run.place),
         }

@@ -21,9 +21,10 @@ from landbridge.image import machine_images
 from landbridge.local.enter import HOME
 from landbridge.places import Place
 from landbridge.queue import unfinished as queue_unfinished
+from landbridge.quotas.table import Table
 from stacks.catalogue import PROJECT, StackSpec, catalogue, cluster_of
 
-from . import guards, order, recovery, schedule
+from . import answers, guards, order, recovery, schedule
 from .blast_radius import Blast, blast
 from .orphans import Orphan, read_by
 from .rerun import Again
@@ -47,6 +48,7 @@ class FleetRun(RunContext):
         self.again = Again(place, self.stop)
         self.blast = Blast()
         self.refusals: list[str] = []
+        self.quotas: Table | None = None
         self.recovering: set[str] = set()
         full = how.full or how.refresh or how.diff
         self.known = Known(world, place, self.stacks, self.engines, command.command, full=full)
@@ -106,10 +108,13 @@ class FleetRun(RunContext):
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
-        self.each(dict.fromkeys(self.stacks, ()), work)
+        with answers.Asking(self, destroy=destroy) as asking:
+            self.each(dict.fromkeys(self.stacks, ()), work)
+            asking.end()
         steps = {report.stack: report.steps for report in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else [*guards.refusals(steps, self.how.ignored), *self.unfinished(steps)]
+        self.refusals += asking.refusals
 
     def unfinished(self, steps: Mapping[str, Sequence[Step]]) -> Iterator[str]:
         """What stands against it in clusters: queues that go while something is in them."""

@@ -25,6 +25,7 @@ class How:
     """What the command line asks of the engine. `parallel`: operations at a time in a stack (None: Pulumi decides).
 
     `ignored`: rules of `guards` that the user does without. `full`: the engine also runs where nothing has changed.
+    `check_quotas`: quotas are read first, and a run that has not enough of them is refused.
     """
 
     refresh: bool = False
@@ -34,6 +35,7 @@ class How:
     with_volumes: bool = False
     ignored: tuple[str, ...] = ()
     full: bool = False
+    check_quotas: bool = False
 
 
 class RunContext:

@@ -1,6 +1,7 @@
 """What the local AWS answers beside AWS's own calls, below /landbridge-api/.
 
-For tests: inventory, faults, quotas, tunnels, files, clock, and events that EC2 announces (withdraw takes one back).
+For tests: inventory, faults, quotas, offerings (of machine types), tunnels, files, clock, and events that EC2 announces
+(withdraw takes one back).
 
 For the machines service: changes (waits for one), world, credentials, ended, ill, detached, command, ends (of
 tunnels) and health. For who copies what is kept: flush, pause and resume (local.worlds.control).
@@ -18,7 +19,7 @@ from local.worlds.world import StoredWorld
 from . import clock, commands, faults, machine_reports, state
 from .access.signature import RAW_BODY
 from .credentials import credentials
-from .extensions import announced, efs_metrics, limits, machines, outages, vpn
+from .extensions import announced, efs_metrics, limits, machines, offerings, outages, vpn
 from .front import MARK
 from .inventory import inventory
 from .world import world
@@ -35,6 +36,8 @@ ANSWERS: dict[tuple[str, str], Callable[[bytes], Any]] = {
     ("DELETE", "faults"): lambda _: faults.put(b"[]"),
     ("GET", "quotas"): lambda _: limits.listing(),
     ("POST", "quotas"): limits.put,
+    ("GET", "offerings"): lambda _: offerings.listing(),
+    ("POST", "offerings"): offerings.put,
     ("GET", "clock"): lambda _: clock.now(),
     ("POST", "clock"): clock.advance,
     ("POST", "events"): announced.put,

@@ -9,7 +9,7 @@ from local.worlds import moment, wsgi
 from local.worlds.world import Cloud
 
 from . import clock, commands, faults, machine_reports
-from .extensions import announced, limits, vpn
+from .extensions import announced, limits, offerings, vpn
 
 # What a module knows beside moto.
 STATE: tuple[tuple[Any, str], ...] = (
@@ -25,6 +25,7 @@ STATE: tuple[tuple[Any, str], ...] = (
     (announced, "_announced"),
     (announced, "_reasons"),
     (limits, "_granted"),
+    (offerings, "_told"),
     (vpn, "_tunnel_states"),
     (vpn, "_overrides"),
 )

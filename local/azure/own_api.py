@@ -1,9 +1,9 @@
 """What the local Azure answers beside Azure's own calls, below /landbridge-api/, over plain HTTP on loopback.
 
-For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, capacity, evict, used (what a
-share holds), announce and withdraw (of events). For the machines service: keep, changes (waits for one), world, ill,
-token and attested (what IMDS hands out), tunnels (how those of a connection are). For who copies what is kept: flush,
-pause and resume (local.worlds.control).
+For tests: inventory, faults, pace, finish (ends all operations), machines, power, quotas, skus, capacity, evict, used
+(what a share holds), announce and withdraw (of events). For the machines service: keep, changes (waits for one), world,
+ill, token and attested (what IMDS hands out), tunnels (how those of a connection are). For who copies what is kept:
+flush, pause and resume (local.worlds.control).
 """
 
 import json

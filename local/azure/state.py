@@ -8,7 +8,7 @@ from local.worlds.world import Cloud
 
 from . import directories, faults, outages, tokens
 from .blobs import contents, sas
-from .compute import limits
+from .compute import limits, sizes
 from .errors import ArmError
 from .kinds import World
 
@@ -19,6 +19,7 @@ STATE: tuple[tuple[Any, str], ...] = (
     (faults, "_planned"),
     (limits, "_capacity"),
     (limits, "_quotas"),
+    (sizes, "_told"),
     (outages, "_out"),
     (sas, "_MASTER"),
     (tokens, "_KEY"),

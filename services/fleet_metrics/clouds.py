@@ -5,6 +5,8 @@ images and shares.
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
+from fleet.quota_share import Share
+
 from .aws import bucket as aws_bucket
 from .aws import images as aws_images
 from .aws import quotas as aws_quotas
@@ -15,7 +17,7 @@ from .azure import images as azure_images
 from .azure import quotas as azure_quotas
 from .azure import shares as azure_shares
 from .azure import tunnels as azure_tunnels
-from .metrics import Room, Share
+from .metrics import Room
 
 
 class Bucket(Protocol):

@@ -34,13 +34,6 @@ share_bytes = Gauge(
 nodes_most = Gauge("landbridge_nodes_most", "How many nodes the address plan has room for", ["zone"])
 
 
-class Share(NamedTuple):
-    """Of something that is bounded: the most, and what is used."""
-
-    most: float
-    used: float
-
-
 class Room(NamedTuple):
     """Of a share or of a file system, in bytes; `most` is None where there is none."""
 

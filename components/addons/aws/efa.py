@@ -1,7 +1,6 @@
 """EFA, the network between GPU machines on AWS, as a resource that pods ask for: vpc.amazonaws.com/efa."""
 
 from components.pools import labels
-from components.pools.hardware import EFA_INTERFACES
 
 from ..gpu import PLUGINS, TOLERATED, tolerated
 from ..images import EFA
@@ -13,7 +12,7 @@ ADDON = labels.EFA_PLUGIN[1]
 
 def types(spec: AddOnsSpec) -> list[str]:
     """Those of the cluster's pools."""
-    return sorted({pool.hardware.shape for pool in spec.pools if not pool.site} & EFA_INTERFACES.keys())
+    return sorted({pool.hardware.shape for pool in spec.pools if pool.hardware.efa})
 
 
 def wanted(spec: AddOnsSpec) -> bool:

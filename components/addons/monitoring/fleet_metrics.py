@@ -144,9 +144,8 @@ def _quotas(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
     """Those that the cluster's pools count in, whoever else does: a cloud counts the account's machines together."""
     for region in autoscaler.regions(fleet, cluster):
         cloud = fleet.regions[region].cloud
-        grown = quotas.grown(cloud, {name: pool for name, pool in fleet.pools.items() if pool.region == region})
         own = {name for name, pool in fleet.pools.items() if pool.cluster == cluster}
-        for place, pools in grown.items():
+        for place, pools in quotas.grown(fleet, region).items():
             if own & pools.keys():
                 name = quotas.cloud_name(cloud, place)
                 yield {

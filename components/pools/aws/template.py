@@ -6,7 +6,7 @@ from components.tags import KUBERNETES
 from fleet.image_names import RESOLVE, of_pool
 from fleet.model import Fleet
 
-from ..hardware import ROOT_GIB, fabric
+from ..hardware import ROOT_GIB
 from ..spec import PoolSpec
 
 
@@ -53,7 +53,7 @@ def interfaces(spec: PoolSpec, group_id: Any) -> list[dict[str, Any]]:
     Device index 1 beyond the first card: EC2 user guide, "Maximize network bandwidth on Amazon EC2 instances with
     multiple network cards".
     """
-    cards = fabric(spec.hardware.shape)
+    cards = spec.hardware.efa
     given = {"security_groups": [group_id], "delete_on_termination": "true"}
     first = {"device_index": 0, **given, **({"network_card_index": 0, "interface_type": "efa"} if cards else {})}
     return [

@@ -6,7 +6,7 @@ from typing import Any
 from components.boot.azure.profile import DIAGNOSTICS, TRUSTED, os_disk, os_profile
 from fleet.model import Fleet
 
-from ..hardware import ROOT_GIB, infiniband
+from ..hardware import ROOT_GIB
 from ..names import Group
 from ..spec import PoolSpec
 
@@ -27,7 +27,7 @@ def scale_set(spec: PoolSpec, group: Group) -> dict[str, Any]:
         "orchestration_mode": "Uniform",
         "overprovision": False,
         # The fabric ends where the placement group does.
-        "single_placement_group": infiniband(spec.hardware.shape),
+        "single_placement_group": spec.hardware.rdma,
         "platform_fault_domain_count": 1,
         "upgrade_policy": {"mode": "Manual"},
         # For whoever makes one smaller by hand: the autoscaler says which machines go.

@@ -1,4 +1,5 @@
 """Quotas of vCPUs: what Service Quotas says of them, what CloudWatch says of their use, and launches beyond them.
+Those of addresses and of VPCs, which other calls keep (limits.py), are told, too.
 
 Amazon EC2 user guide, "Amazon EC2 On-Demand Instance quotas" and "Spot Instance quotas"; Service Quotas user guide,
 "Service Quotas and Amazon CloudWatch alarms"; "Error codes for the Amazon EC2 API". What an account was granted is set
@@ -46,6 +47,12 @@ BUCKETS = {
     "L-3819A6DF": Bucket("All G and VT Spot Instance Requests", "G/Spot", "g|vt", spot=True),
     "L-7212CCBC": Bucket("All P Spot Instance Requests", "P/Spot", "p", spot=True),
 }
+# Those of other things: service and code → AWS's name, and what `limits` calls it. AWS has no metric of their use.
+COUNTS = {
+    ("ec2", "L-0263D0A3"): ("EC2-VPC Elastic IPs", "addresses"),
+    ("vpc", "L-F678F1CE"): ("VPCs per Region", "VPCs"),
+}
+SERVICES = {"ec2": "Amazon Elastic Compute Cloud (Amazon EC2)", "vpc": "Amazon Virtual Private Cloud (Amazon VPC)"}
 # How EC2 refuses what would be beyond: on demand, and spot.
 REFUSALS = {
     False: (
@@ -68,29 +75,38 @@ def install() -> None:
 def _answer() -> None:
     @override(ServiceQuotasBackend, "get_service_quota")
     def get_service_quota(self: Any, original: Any, service_code: str, quota_code: str) -> Any:
+        start = f"arn:aws:servicequotas:{self.region_name}:{self.account_id}"
+        if counted := COUNTS.get((service_code, quota_code)):
+            return _quota(start, service_code, quota_code, counted[0], limits.granted(counted[1]))
         if service_code != "ec2":
             return original(service_code, quota_code)
         if quota_code not in BUCKETS:
             raise NoSuchResource
-        bucket, start = BUCKETS[quota_code], f"arn:aws:servicequotas:{self.region_name}:{self.account_id}"
+        bucket = BUCKETS[quota_code]
         return {
-            "ServiceCode": "ec2",
-            "ServiceName": "Amazon Elastic Compute Cloud (Amazon EC2)",
-            "QuotaArn": f"{start}:ec2/{quota_code}",
-            "QuotaCode": quota_code,
-            "QuotaName": bucket.name,
-            "Value": float(limits.granted(quota_code)),
-            "Unit": "None",
-            "Adjustable": True,
-            "GlobalQuota": False,
+            **_quota(start, "ec2", quota_code, bucket.name, limits.granted(quota_code)),
             "UsageMetric": {
                 "MetricNamespace": "AWS/Usage",
                 "MetricName": "ResourceCount",
                 "MetricDimensions": _dimensions(bucket),
                 "MetricStatisticRecommendation": "Maximum",
             },
-            "QuotaAppliedAtLevel": "ACCOUNT",
         }
+
+
+def _quota(start: str, service: str, code: str, name: str, most: int) -> dict[str, Any]:
+    return {
+        "ServiceCode": service,
+        "ServiceName": SERVICES[service],
+        "QuotaArn": f"{start}:{service}/{code}",
+        "QuotaCode": code,
+        "QuotaName": name,
+        "Value": float(most),
+        "Unit": "None",
+        "Adjustable": True,
+        "GlobalQuota": False,
+        "QuotaAppliedAtLevel": "ACCOUNT",
+    }
 
 
 def _measure() -> None:

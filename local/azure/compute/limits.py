@@ -28,6 +28,8 @@ COUNTED = {
     MACHINE: ("virtualMachines", "Virtual Machines"),
     SET: ("virtualMachineScaleSets", "Virtual Machine Scale Sets"),
 }
+# Those of Microsoft.Network: network_limits.py.
+NETWORK = ("VirtualNetworks", "IPv4StandardSkuPublicIpAddresses")
 FIELDS = {"location", "zone", "size", "priority", "most", "code", "message", "leaves_failed"}
 _quotas: dict[str, dict[str, int]] = {}
 _capacity: list[dict[str, Any]] = []
@@ -47,7 +49,7 @@ def put_quotas(quotas: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     for location, limits in quotas.items():
         if location not in regions.NAMES:
             raise ValueError(f"Azure has no location {location}")
-        known = {TOTAL, SPOT, *sizes.FAMILIES, *(name for name, _ in COUNTED.values())}
+        known = {TOTAL, SPOT, *NETWORK, *sizes.FAMILIES, *(name for name, _ in COUNTED.values())}
         if strange := sorted(limits.keys() - known):
             raise ValueError(f"there is no quota {', '.join(strange)}")
     _quotas.clear()
@@ -100,9 +102,19 @@ def used(world: World, location: str, subscription: str) -> Counter[str]:
     return counted
 
 
-def quota(location: str, name: str) -> int:
+def quota(location: str, name: str, by_itself: int | None = None) -> int:
+    """What was granted; else what Azure gives `by_itself`, of Compute one of two numbers."""
     counts = name in {counted for counted, _ in COUNTED.values()}
-    return _quotas.get(location, {}).get(name, DEFAULT_COUNT if counts else DEFAULT_CORES)
+    default = by_itself if by_itself is not None else DEFAULT_COUNT if counts else DEFAULT_CORES
+    return _quotas.get(location, {}).get(name, default)
+
+
+def known_location(location: str) -> str:
+    """Raises ArmError for one that Azure does not have."""
+    if location not in regions.NAMES:
+        message = f"The provided location '{location}' is not available for resource type 'locations'."
+        raise ArmError(404, "NoRegisteredProviderFound", message)
+    return location
 
 
 def require_quota(world: World, location: str, subscription: str, size: sizes.Size, more: int, *, spot: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import ArmError
 from ..kinds import World
 from ..store import Resource
-from . import events, limits, power
+from . import events, limits, power, sizes
 
 
 def machines(world: World) -> list[dict[str, Any]]:
@@ -100,6 +100,7 @@ ANSWERS: Mapping[tuple[str, str], Callable[[World, bytes], Any]] = {
     ("GET", "machines"): lambda world, _: machines(world),
     ("PUT", "power"): lambda world, body: power.record_power(world, json.loads(body)),
     ("PUT", "quotas"): lambda _, body: limits.put_quotas(json.loads(body)),
+    ("PUT", "skus"): lambda _, body: sizes.put(json.loads(body)),
     ("PUT", "capacity"): lambda _, body: limits.put_capacity(json.loads(body)),
     ("POST", "evict"): lambda world, body: evict(world, json.loads(body)),
     ("POST", "announce"): lambda world, body: announce(world, json.loads(body)),

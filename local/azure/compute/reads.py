@@ -21,10 +21,7 @@ _MACHINE = r"(?P<instance>/subscriptions/[^/]+/resourcegroups/[^/]+/providers/mi
 
 
 def _location(found: re.Match[str]) -> str:
-    if found["location"] not in regions.NAMES:
-        message = f"The provided location '{found['location']}' is not available for resource type 'locations'."
-        raise ArmError(404, "NoRegisteredProviderFound", message)
-    return found["location"]
+    return limits.known_location(found["location"])
 
 
 def _usages(world: World, _: Request, found: re.Match[str]) -> Any:
@@ -38,7 +35,7 @@ def _skus(_: World, request: Request, __: re.Match[str]) -> Any:
         raise ArmError(400, "InvalidParameter", f"The filter {request.query['$filter']!r} is not valid.")
     places = [match[1].lower()] if match else sorted(regions.NAMES)
     return {
-        "value": [sizes.sku(size, place) for place in places if place in regions.NAMES for size in sizes.SIZES.values()]
+        "value": [sizes.sku(size, place) for place in places if place in regions.NAMES for size in sizes.offered(place)]
     }
 
 

@@ -1,7 +1,8 @@
 """Sizes of virtual machines that the local Azure has, with the family whose quota each counts in.
 
 Azure documentation: "Sizes for virtual machines", the series' pages. Not all of Azure's: a size that is not here is
-refused as one that the region does not offer.
+refused as one that the region does not offer. What the list of SKUs says of one can be set: PUT /landbridge-api/skus
+{"southcentralus": {"Standard_ND96isr_H100_v5": {"zones": ["1"], "restricted": "NotAvailableForSubscription"}}}.
 """
 
 from typing import Any, NamedTuple
@@ -81,6 +82,11 @@ SIZES = {size.name.lower(): size for size in (*_of_series(), *OTHERS)}
 FAMILIES = tuple(dict.fromkeys(size.family for size in SIZES.values()))
 
 
+# What the list of SKUs says otherwise, by location and size: see `put` and own_api.py.
+TELLS = {"offered", "zones", "gpus", "restricted", "restricted_zones"}
+_told: dict[str, dict[str, dict[str, Any]]] = {}
+
+
 def find(name: str) -> Size | None:
     return SIZES.get(name.lower())
 
@@ -98,9 +104,14 @@ def sku(size: Size, location: str) -> dict[str, Any]:
         "LowPriorityCapable": "True",
         "AcceleratedNetworkingEnabled": "True",
         "RdmaEnabled": str(size.infiniband),
+        "DiskControllerTypes": "NVMe" if size.name.endswith("_v6") else "SCSI",
     }
     if size.gpus:
         capabilities["GPUs"] = size.gpus
+    told = _told.get(location, {}).get(size.name, {})
+    if "gpus" in told:
+        capabilities["GPUs"] = told["gpus"]
+    zones = told.get("zones", list(regions.zones(location)))
     return {
         "resourceType": "virtualMachines",
         "name": size.name,
@@ -108,7 +119,35 @@ def sku(size: Size, location: str) -> dict[str, Any]:
         "size": size.name.removeprefix("Standard_"),
         "family": size.family,
         "locations": [location],
-        "locationInfo": [{"location": location, "zones": list(regions.zones(location)), "zoneDetails": []}],
+        "locationInfo": [{"location": location, "zones": zones, "zoneDetails": []}],
         "capabilities": [{"name": name, "value": str(value)} for name, value in capabilities.items()],
-        "restrictions": [],
+        "restrictions": _restrictions(told, location, zones),
     }
+
+
+def _restrictions(told: dict[str, Any], location: str, zones: list[str]) -> list[dict[str, Any]]:
+    """As Azure says that a subscription gets none, in the location or in some of its zones."""
+    reason = told.get("restricted")
+    if reason is None:
+        return []
+    info = {"locations": [location], "zones": told.get("restricted_zones", zones)}
+    kind = "Zone" if "restricted_zones" in told else "Location"
+    return [{"type": kind, "values": [location], "restrictionInfo": info, "reasonCode": reason}]
+
+
+def offered(location: str) -> list[Size]:
+    """Those that the location has."""
+    return [size for size in SIZES.values() if _told.get(location, {}).get(size.name, {}).get("offered", True)]
+
+
+def put(told: dict[str, dict[str, dict[str, Any]]]) -> dict[str, dict[str, dict[str, Any]]]:
+    """Replaces all. Raises ValueError."""
+    for location, by_size in told.items():
+        if location not in regions.NAMES:
+            raise ValueError(f"Azure has no location {location}")
+        for name, one in by_size.items():
+            if find(name) is None or (strange := one.keys() - TELLS):
+                raise ValueError(f"there is no size {name}" if find(name) is None else f"{name} has no {strange}")
+    _told.clear()
+    _told.update(told)
+    return _told

@@ -8,7 +8,8 @@ CloudWatch"). It is 1 where BGP speaks and 0 elsewhere, and by VpnId it is told 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from . import watch
+from fleet.aws import watch
+
 from .clients import client, errors
 
 # A filter takes 200 values.

@@ -1,9 +1,11 @@
-"""Quotas of Microsoft.Compute in a region of Azure with what of them is used: one list has both ("Usage - List")."""
+"""Quotas of Microsoft.Compute in a region of Azure with what of them is used."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ..metrics import Share
+from fleet.azure import quota_usage
+from fleet.quota_share import Share
+
 from .clients import Arm, errors
 
 VERSION = "2024-07-01"
@@ -22,6 +24,6 @@ class Region:
         """
         (usages,) = {one.rpartition("/")[0] for one in named}
         with errors(self.region):
-            rows = {one["name"]["value"].lower(): one for one in self.arm.listed(usages, VERSION)}
+            rows = quota_usage.told(self.arm.listed(usages, VERSION))
         found = {one: rows.get(one.rpartition("/")[2].lower()) for one in named}
-        return {one: Share(float(row["limit"]), float(row["currentValue"])) for one, row in found.items() if row}
+        return {one: share for one, share in found.items() if share}

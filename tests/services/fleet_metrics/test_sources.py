@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from prometheus_client import REGISTRY
 
+from fleet.quota_share import Share
 from services.fleet_metrics import settings, sources
 from services.fleet_metrics.errors import CloudError, SettingsError
-from services.fleet_metrics.metrics import Share
 from services.fleet_metrics.settings import Backup, Connection, Image, Quota, Restores, Settings
 from services.fleet_metrics.sources import KEPT_SECONDS, Opened, Sources, planned
 

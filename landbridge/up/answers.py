@@ -1,0 +1,53 @@
+"""What a run asks the clouds while the engine previews: whether they offer its machine types, and their quotas."""
+
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Self
+
+from fleet.extras import missing
+from landbridge.quotas import read
+from landbridge.quotas.table import Table
+from landbridge.shapes import check, clients
+
+if TYPE_CHECKING:
+    from .run import FleetRun
+
+
+class Asking:
+    """Beside the previews, so that nobody waits for it; `end` waits for what is not there by then."""
+
+    def __init__(self, run: "FleetRun", *, destroy: bool) -> None:
+        self.run, self.refusals = run, list[str]()
+        self.local = run.place.world == "local"
+        self.pool = ThreadPoolExecutor(2)
+        # Stacks that nothing has changed for have their machines, or had them.
+        stacks = [] if destroy or check.SHAPES in run.how.ignored else [*(run.stacks.keys() - run.known.valid.keys())]
+        self.shapes = self.pool.submit(self._shapes, stacks) if stacks else None
+        wanted = run.how.check_quotas and not destroy
+        self.quotas: Future[Table] | None = self.pool.submit(self._quotas) if wanted else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.pool.shutdown(wait=False, cancel_futures=True)
+
+    def end(self) -> None:
+        """Raises FleetError for machine types that a cloud does not offer as the fleet file has them."""
+        if self.run.interrupted:
+            return
+        if self.shapes:
+            self.run.notes += self.shapes.result()
+        if self.quotas:
+            self.run.quotas = self.quotas.result()
+            self.refusals = self.run.quotas.refusals()
+
+    def _shapes(self, stacks: list[str]) -> list[str]:
+        world = self.run.world
+        if world.fleet.azure and missing("azure"):
+            return []  # a fleet with nothing in Azure but its subscription's name
+        return check.of_stacks(world, stacks, clients.signed_in(world.fleet, local=self.local))
+
+    def _quotas(self) -> Table:
+        fleet = self.run.world.fleet
+        return read.table(fleet, read.signed_in(fleet, local=self.local), time.time())
