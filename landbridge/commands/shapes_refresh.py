@@ -61,11 +61,12 @@ def sources_of(fleet: Fleet, *, local: bool) -> "Sources":
     """Clients as the user is signed in. With `local`, this process goes on inside the local cloud."""
     from landbridge.shapes.clients import signed_in
 
-    if fleet.azure:
+    if any(region.cloud == "azure" for region in fleet.regions.values()):
         extras.check("azure")
     if local:
         enter.entered()
-        os.environ.update(signing_in(fleet.aws and fleet.aws.account_id, fleet.azure and fleet.azure.tenant_id))
+        account = fleet.aws.account_id if fleet.aws else None
+        os.environ.update(signing_in(account, fleet.azure.tenant_id if fleet.azure else None))
     return signed_in(fleet, local=local)
 
 

@@ -72,7 +72,7 @@ def _ours(fleet: Fleet, region: str, clients: Clients) -> Counter[Place]:
     counted = Counter[Place]()
     for size, priority, number in machines:
         if known := shapes.listed(fleet, region, size):
-            for place in quotas.of_type(known.shape.family, "azure", spot=str(priority) == SPOT):
+            for place in quotas.of_type(known.shape.family, "azure", spot=priority == SPOT):
                 counted[place] += number * known.shape.cpus
     counted[ADDRESSES] = len(_listed(group, network.public_ip_addresses))
     counted[NETWORKS] = len(_listed(group, network.virtual_networks))
@@ -94,7 +94,7 @@ def ask(fleet: Fleet, region: str, place: Place, value: int) -> tuple[str, str]:
     """How to ask for more: a command (of az's extension quota), and a page of the portal."""
     provider = "Network" if place in NETWORK_NAMES else "Compute"
     name = NETWORK_NAMES[place][0] if place in NETWORK_NAMES else _compute_name(place)
-    kinds = {ADDRESSES: "PublicIpAddresses", NETWORKS: "VirtualNetworks", ("spot",): "lowPriority"}
+    kinds: dict[Place, str] = {ADDRESSES: "PublicIpAddresses", NETWORKS: "VirtualNetworks", ("spot",): "lowPriority"}
     scope = f"{ids.subscription(fleet)}/providers/Microsoft.{provider}/locations/{region}"
     command = (
         f"az quota update --scope {scope} --resource-name '{name}' --limit-object value={value} "

@@ -93,9 +93,9 @@ def _restricted(sku: Any) -> tuple[str, Mapping[str, str]]:
     """In the region, and by zones."""
     region, zones = "", dict[str, str]()
     for one in sku.restrictions or ():
-        why = REASONS.get(str(one.reason_code), str(one.reason_code))
-        if str(one.type) == LOCATION:
+        why = REASONS.get(one.reason_code) or f"restricted ({getattr(one.reason_code, 'value', one.reason_code)})"
+        if one.type == LOCATION:
             region = why
-        elif str(one.type) == ZONE and one.restriction_info:
+        elif one.type == ZONE and one.restriction_info:
             zones |= dict.fromkeys(one.restriction_info.zones or (), why)
     return region, zones

@@ -4,7 +4,6 @@ import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Self
 
-from fleet.extras import missing
 from landbridge.quotas import read
 from landbridge.quotas.table import Table
 from landbridge.shapes import check, clients
@@ -44,8 +43,6 @@ class Asking:
 
     def _shapes(self, stacks: list[str]) -> list[str]:
         world = self.run.world
-        if world.fleet.azure and missing("azure"):
-            return []  # a fleet with nothing in Azure but its subscription's name
         return check.of_stacks(world, stacks, clients.signed_in(world.fleet, local=self.local))
 
     def _quotas(self) -> Table:

@@ -270,7 +270,7 @@ def test_the_command_shows_them_and_a_run_is_refused_that_has_not_enough(
     aws("quotas", {"L-1216C47A": 20})
     found = told("quotas", file=fleet_file)
     assert found.return_value == 1
-    assert re.search(r"us-west-2 +standard +vCPUs +20 +0 +0 +22 +1,626 +too small$", found.stdout, re.MULTILINE)
+    assert re.search(r"us-west-2 +standard +vCPUs +20 +0 +0 +22 +1,626 +too small *$", found.stdout, re.MULTILINE)
     assert "--quota-code L-1216C47A --desired-value 1626" in found.stdout
     assert "fleet.yaml says that Azure granted 9,600 of cores in southcentralus, and Azure says 10,000" in found.stdout
     document = json.loads(told("quotas", "--json", file=fleet_file).stdout)

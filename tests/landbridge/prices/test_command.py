@@ -154,11 +154,13 @@ def test_an_address_with_a_password_is_refused(fleet: Path, address: str) -> Non
         told(fleet, "refresh", "--azure-url", address)
 
 
-def test_a_look_at_prices_speaks_to_no_cloud() -> None:
+def test_a_look_at_prices_or_shapes_speaks_to_no_cloud() -> None:
     script = (
         "import sys; from click.testing import CliRunner; from landbridge.commands import landbridge;"
-        f"print(CliRunner().invoke(landbridge, ['prices', '--fleet', {str(ROOT / 'fleet.yaml')!r}]).stdout);"
+        "[print(CliRunner().invoke(landbridge, [what, '--fleet', "
+        f"{str(ROOT / 'fleet.yaml')!r}]).stdout) for what in ('prices', 'shapes')];"
         "sys.exit(bool({'boto3', 'botocore', 'urllib3', 'pulumi', 'azure.core'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "us-east-1" in done.stdout
+    assert "Shapes are of" in done.stdout
