@@ -134,7 +134,7 @@ def prepare(
     out = options.output(as_json=as_json)
     world = options.the_fleet(fleet_file)
     for remark in world.remarks if command != "destroy" and not as_json else ():
-        loudness.note(remark)
+        loudness.note(str(remark))
     picked = options.chosen(names, world) if command != "destroy" else []
     extras.check_fleet(world)
     if picked:

@@ -44,6 +44,7 @@ def by_settings(fleet: Path | None) -> bool:
 def read(file: Path) -> bool:
     """Raises UsageError with the line."""
     from ruamel.yaml import YAML
+    from ruamel.yaml.comments import CommentedMap
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
     settings: Any
@@ -53,7 +54,7 @@ def read(file: Path) -> bool:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         where = f"{file}:{mark.line + 1}" if mark else str(file)
         raise UsageError(f"{where}: it can't be read. {FORM}.") from None
-    if not isinstance(settings, dict):
+    if not isinstance(settings, CommentedMap):
         raise UsageError(f"{file}:1: these are no settings. {FORM}.")
     for name in settings:
         if name != KEY:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 
+from fleet.aws import watch
+
 from ..metrics import Room
-from . import watch
 from .clients import client, errors
 
 # It is told once in fifteen minutes.
