@@ -50,7 +50,8 @@ STATE, PROGRAMS = state(), programs()
 BIN = PROGRAMS / "bin"
 
 
-def missing(program: str, set_up: str = SETUP) -> str:
+def missing(program: str, set_up: str = "") -> str:
     """An error of commands that look for a program in BIN, then on the PATH."""
     looked = ".landbridge/bin" if CHECKOUT else BIN
-    return f"{program} is missing: it is neither in {looked} nor on the PATH. Run {set_up}."
+    either = SETUP if CHECKOUT else f"{SETUP}, or {SETUP_LOCAL} for the local cloud"
+    return f"{program} is missing: it is neither in {looked} nor on the PATH. Run {set_up or either}."

@@ -13,6 +13,8 @@ from fleet.world import World, current
 from stacks import addons, cluster, engine_calls, laptops, links, pool, region
 from stacks.catalogue import catalogue, no_stack
 
+# As in Pulumi.yaml, which is not that of all projects.
+ENGINES = ">=3.259.0 <4.0.0"
 PROGRAMS = {
     "region": region.program,
     "links": links.program,
@@ -29,6 +31,8 @@ def main() -> None:
     gc.freeze()
     gc.disable()
     engine_calls.begin()
+    if refused := wrong_engine():
+        fail(refused)
     try:
         world = current(path_for_engine(Path(pulumi.get_root_directory())))
     except FleetError as error:
@@ -37,6 +41,15 @@ def main() -> None:
         fail("\n".join(lacking))
     pulumi.log.info(f"Fleet {world.fleet.fleet}: {world.path}")
     build(world, pulumi.get_stack())
+
+
+def wrong_engine() -> str:
+    """Why the engine that has started this is none for it; empty where it is one."""
+    try:
+        pulumi.require_pulumi_version(ENGINES)
+    except Exception as error:  # the SDK has no other class for it
+        return f"{error}. Landbridge needs Pulumi {ENGINES}"
+    return ""
 
 
 def build(world: World, name: str) -> None:

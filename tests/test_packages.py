@@ -29,6 +29,7 @@ SDK = "pulumi_landbridge"
 OURS = {
     *ARROWS,
     *OTHERS,
+    "installation",
     "kube_http",
     "kube_lease",
     "conftest",

@@ -6,7 +6,7 @@
 import sys
 
 import building
-import go_tools
+import sets
 
 if __name__ == "__main__":
-    sys.exit(building.built("Programs of add-ons", go_tools.set_up_add_ons))
+    sys.exit(building.built("Programs of add-ons", sets.set_up_add_ons))

@@ -7,8 +7,10 @@ from pathlib import Path
 from progress import Progress
 from running import SetupError, cache_folder
 
-ROOT = Path(__file__).resolve().parent.parent
-# Takes the checkout, the cache, the folder of logs, and whom to tell.
+sys.path.append(str(Path(__file__).resolve().parent.parent))
+import installation
+
+# Takes the folder of programs, the cache, the folder of logs, and whom to tell.
 Build = Callable[[Path, Path, Path, Progress], None]
 
 
@@ -17,7 +19,7 @@ def built(what: str, build: Build) -> int:
     progress = Progress()
     progress.say(what)
     try:
-        build(ROOT, cache_folder(), ROOT / ".landbridge/logs/setup", progress)
+        build(installation.PROGRAMS, cache_folder(), installation.STATE / "logs/setup", progress)
     except SetupError as error:
         print(f"\n{what}: not built: {error}", file=sys.stderr)
         return 1

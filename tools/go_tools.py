@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -15,11 +14,9 @@ from typing import IO, NamedTuple
 
 import go_itself
 from progress import Progress
-from running import SetupError, run
+from running import run
 
 ENGINE = "v3.259.0"
-# Engines that the tests have passed with; an official one of these on the PATH is used as it is.
-TESTED = (ENGINE,)
 _VERSION = "github.com/pulumi/pulumi/sdk/v3/go/common/version.Version"
 
 
@@ -178,79 +175,6 @@ TOOLKIT_TOOLS = tuple(
     for name in ("nvidia-ctk", "nvidia-cdi-hook", "nvidia-container-runtime")
 )
 
-SETS = {
-    "engine": ENGINE_TOOLS,
-    "control-plane": CONTROL_PLANE_TOOLS,
-    "workers": WORKER_TOOLS,
-    "dns": DNS_TOOLS,
-    "autoscaler": AUTOSCALER_TOOLS,
-    "queues": QUEUE_TOOLS,
-    "monitoring": MONITORING_TOOLS,
-    "logs": LOG_TOOLS,
-    "metrics-api": METRICS_API_TOOLS,
-}
-
-
-def steps(root: Path, cache: Path) -> list[str]:
-    """What set_up has to do, in its order."""
-    folder, found = root / "tools", []
-    for name, tools in SETS.items():
-        home = _home(tools, name, folder, cache)
-        if home.exists() or (name == "engine" and official_pulumi(os.environ["PATH"], root / ".landbridge/bin")):
-            continue
-        found += [_step(tool) for tool in tools if not (_making(home) / tool.name).exists()]
-    return [*go_itself.steps(cache, folder), *found] if found else []
-
-
-def set_up(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links all sets' tools into .landbridge/bin, building what the cache lacks. Raises SetupError."""
-    bin_folder = root / ".landbridge/bin"
-    bin_folder.mkdir(parents=True, exist_ok=True)
-    for name in SETS:
-        if name == "engine" and (official := official_pulumi(os.environ["PATH"], bin_folder)):
-            for tool in ENGINE_TOOLS:
-                link(bin_folder / tool.name, official / tool.name)
-            progress.reused(f"Pulumi, the official one in {official}")
-            continue
-        for file in build(SETS[name], name, root / "tools", cache, logs, progress).iterdir():
-            link(bin_folder / file.name, file)
-
-
-def set_up_older(version: str, root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links the servers of an older Kubernetes into .landbridge/kubernetes/VERSION. Raises SetupError."""
-    if version not in OLDER:
-        raise SetupError(f"Kubernetes {version} is none of {', '.join(OLDER)}, which can be built")
-    folder = root / ".landbridge/kubernetes" / version
-    folder.mkdir(parents=True, exist_ok=True)
-    tools = kubernetes_tools(version, OLDER[version], SERVERS)
-    for file in build(tools, f"kubernetes-{version}", root / "tools", cache, logs, progress).iterdir():
-        link(folder / file.name, file)
-
-
-def set_up_add_ons(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links the programs of add-ons into .landbridge/add-ons. Raises SetupError."""
-    folder = root / ".landbridge/add-ons"
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in build(NODE_TOOLS, "add-ons", root / "tools", cache, logs, progress).iterdir():
-        link(folder / file.name, file)
-
-
-def set_up_languages(root: Path, cache: Path, logs: Path, progress: Progress) -> None:
-    """Links Pulumi's hosts of other languages than Python into .landbridge/languages. Raises SetupError."""
-    folder = root / ".landbridge/languages"
-    folder.mkdir(parents=True, exist_ok=True)
-    for file in build(LANGUAGE_TOOLS, "languages", root / "tools", cache, logs, progress).iterdir():
-        link(folder / file.name, file)
-
-
-def set_up_image(root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool = False) -> None:
-    """Links the programs of node images into .landbridge/image; those for GPUs want a C compiler. Raises SetupError."""
-    folder = root / ".landbridge/image"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, tools in {"image": IMAGE_TOOLS, **({"toolkit": TOOLKIT_TOOLS} if gpus else {})}.items():
-        for file in build(tools, name, root / "tools", cache, logs, progress).iterdir():
-            link(folder / file.name, file)
-
 
 def version(name: str) -> str:
     """That of a program in node images."""
@@ -262,24 +186,12 @@ def version(name: str) -> str:
     return CONTAINERD if name.startswith(("containerd", "ctr")) else KUBERNETES
 
 
-def official_pulumi(path: str, own: Path) -> Path | None:
-    """The folder of a pulumi of a tested version with its Python host beside it, outside our own folder."""
-    elsewhere = os.pathsep.join(
-        part for part in path.split(os.pathsep) if part and Path(part).resolve() != own.resolve()
-    )
-    found = shutil.which("pulumi", path=elsewhere)
-    if found is None or not (folder := Path(found).resolve().parent).joinpath("pulumi-language-python").exists():
-        return None
-    output = subprocess.run([found, "version"], capture_output=True, text=True, check=False).stdout.strip()
-    return folder if output in TESTED else None
-
-
 def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: Path, progress: Progress) -> Path:
     """The cache folder that holds the tools, all in one: Pulumi looks for its Python host beside itself.
 
     Two set-ups at once build them once.
     """
-    home = _home(tools, name, folder, cache)
+    home = home_of(tools, name, folder, cache)
     if home.exists():
         progress.reused(", ".join(tool.name for tool in tools))
         return home
@@ -288,8 +200,8 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
         _locked(lock, name, progress)
         if not home.exists():
             go = go_itself.find(cache, folder, logs, progress)
-            making = _making(home)
-            for old in home.parent.glob(f"{_making(home.with_name(name)).name}-*"):
+            making = making_of(home)
+            for old in home.parent.glob(f"{making_of(home.with_name(name)).name}-*"):
                 if old != making:
                     shutil.rmtree(old)
             making.mkdir(exist_ok=True)
@@ -297,7 +209,7 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
                 if (making / tool.name).exists():
                     progress.reused(tool.name)
                     continue
-                with progress.step(_step(tool)), tempfile.TemporaryDirectory(dir=making, prefix=".") as temporary:
+                with progress.step(step_of(tool)), tempfile.TemporaryDirectory(dir=making, prefix=".") as temporary:
                     _build(tool, folder / tool.module, Path(temporary), go, logs)
                     # The program comes last: where it is, what must lie beside it is, too.
                     for file in sorted(Path(temporary).iterdir(), key=lambda file: file.name == tool.name):
@@ -308,16 +220,16 @@ def build(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path, logs: P
     return home
 
 
-def _home(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path) -> Path:
+def home_of(tools: tuple[Tool, ...], name: str, folder: Path, cache: Path) -> Path:
     return cache / "tools" / f"{name}-{key(tools, folder)}"
 
 
-def _making(home: Path) -> Path:
+def making_of(home: Path) -> Path:
     """Where a set's programs are until all of them are there; one that is stopped leaves those that it has."""
     return home.with_name(f".making-{home.name}")
 
 
-def _step(tool: Tool) -> str:
+def step_of(tool: Tool) -> str:
     return f"{tool.name} from source"
 
 
@@ -366,10 +278,3 @@ def key(tools: tuple[Tool, ...], folder: Path) -> str:
     parts += [TAGS[tool.name].encode() for tool in tools if tool.name in TAGS]
     parts += [repr(tools).encode(), platform.machine().encode(), sys.platform.encode()]
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
-
-
-def link(place: Path, target: Path) -> None:
-    """Replaces whatever is there in one step."""
-    temporary = place.with_name(f".{place.name}.{os.getpid()}")
-    temporary.symlink_to(target)
-    temporary.replace(place)

@@ -15,9 +15,9 @@ import building
 import debian
 import go_tools
 import service_packages
+import sets
 from progress import Progress
 
-sys.path.append(str(building.ROOT))
 from images.running import BOOT_NEEDED, NEEDED
 
 # Read by `landbridge image bake`: programs of images → their versions, as they were built.
@@ -32,7 +32,7 @@ COMPILER = {"gcc": "gcc", "/usr/include/stdlib.h": "libc6-dev"}
 
 
 def set_up(
-    root: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool, python: str | None, tests: bool
+    programs: Path, cache: Path, logs: Path, progress: Progress, *, gpus: bool, python: str | None, tests: bool
 ) -> None:
     """Raises SetupError."""
     more = {**GUESTS, **(COMPILER if gpus else {}), **(TESTS if tests else {})}
@@ -42,13 +42,13 @@ def set_up(
             debian.install(missing, logs, SERVICES)
     elif missing:
         progress.say(f"Bakes need packages of the system: sudo apt-get install {' '.join(missing)}")
-    go_tools.set_up_image(root, cache, logs, progress, gpus=gpus)
+    sets.set_up_image(programs, cache, logs, progress, gpus=gpus)
     tools = (*go_tools.IMAGE_TOOLS, *go_tools.TOOLKIT_TOOLS, *go_tools.CONTROL_PLANE_TOOLS)
     names = [tool.name for tool in tools]
     versions = {name: go_tools.version(name) for name in names}
-    (root / ".landbridge/image" / VERSIONS).write_text(json.dumps(versions, indent=1) + "\n")
+    (programs / "image" / VERSIONS).write_text(json.dumps(versions, indent=1) + "\n")
     if python:
-        service_packages.set_up(root, python, logs, progress)
+        service_packages.set_up(programs, python, logs, progress)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,11 @@ import sys
 from functools import partial
 
 import building
-import go_tools
+import sets
 
 
 def main(version: str) -> int:
-    return building.built(f"Kubernetes {version} for the local cloud", partial(go_tools.set_up_older, version))
+    return building.built(f"Kubernetes {version} for the local cloud", partial(sets.set_up_older, version))
 
 
 if __name__ == "__main__":

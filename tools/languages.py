@@ -6,7 +6,7 @@ Tests of the package call it: they run programs of users' own. An official Pulum
 import sys
 
 import building
-import go_tools
+import sets
 
 if __name__ == "__main__":
-    sys.exit(building.built("Hosts of other languages", go_tools.set_up_languages))
+    sys.exit(building.built("Hosts of other languages", sets.set_up_languages))

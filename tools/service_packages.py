@@ -2,28 +2,31 @@
 
 import fcntl
 import hashlib
+import os
 import shutil
+import sys
 from pathlib import Path
 
 from progress import Progress
-from running import run
+from running import SetupError, run
 
 # Beside the programs of images.
 FOLDER = "services"
+LOCK = Path(__file__).resolve().parents[1] / "services/requirements.lock"
 # glibc of Debian 12, which wheels for newer ones would not run on.
 PLATFORM = "x86_64-manylinux_2_36"
 
 
-def set_up(root: Path, python: str, logs: Path, progress: Progress) -> None:
+def set_up(programs: Path, python: str, logs: Path, progress: Progress) -> None:
     """`python` is a version such as 3.13. Raises SetupError. Does nothing where they lie there already."""
-    lock, folder = root / "services/requirements.lock", root / ".landbridge/image" / FOLDER
+    lock, folder = LOCK, programs / "image" / FOLDER
     # Bakes run beside each other.
     with folder.with_suffix(".lock").open("w") as alone:
         fcntl.flock(alone, fcntl.LOCK_EX)
-        _set_up(root, lock, folder, python, logs, progress)
+        _set_up(lock, folder, python, logs, progress)
 
 
-def _set_up(root: Path, lock: Path, folder: Path, python: str, logs: Path, progress: Progress) -> None:
+def _set_up(lock: Path, folder: Path, python: str, logs: Path, progress: Progress) -> None:
     stamp = folder.with_suffix(".stamp")
     digest = hashlib.sha256(f"{python} {PLATFORM}\n".encode() + lock.read_bytes()).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
@@ -32,7 +35,15 @@ def _set_up(root: Path, lock: Path, folder: Path, python: str, logs: Path, progr
     with progress.step("Python packages of the services' container"):
         shutil.rmtree(folder, ignore_errors=True)
         stamp.unlink(missing_ok=True)
-        command = [str(root / ".venv/bin/uv"), "pip", "install", "--target", str(folder), "--python-version", python]
+        command = [uv(), "pip", "install", "--target", str(folder), "--python-version", python]
         command += ["--python-platform", PLATFORM, "--only-binary", ":all:", "--no-deps", "--require-hashes"]
         run([*command, "--link-mode", "copy", "--requirement", str(lock)], logs / "services.log")
         stamp.write_text(digest)
+
+
+def uv() -> str:
+    """The one of our own Python, else the one on the PATH. Raises SetupError."""
+    here = Path(sys.executable).parent
+    if found := shutil.which("uv", path=os.pathsep.join([str(here), os.environ.get("PATH", "")])):
+        return found
+    raise SetupError("packages of the services' container are installed by uv, which is missing: pip install uv")

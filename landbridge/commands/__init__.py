@@ -14,6 +14,7 @@ from .lines import LINES
 # Command → its module and its name in there. Only the one that is asked for is imported: the engine alone costs 0.4 s.
 COMMANDS = {
     "init": ("init", "init"),
+    "setup": ("setup", "setup"),
     "plan": ("plan", "plan"),
     "topology": ("topology", "topology"),
     "up": ("update", "up"),

@@ -2,6 +2,7 @@
 
 LINES = {
     "init": "Writes fleet.yaml and what goes with it into a folder, from a few answers.",
+    "setup": "Brings the programs that commands call: Pulumi and kubectl, or with --local all of the local cloud.",
     "plan": "Shows the address plan: who owns which prefix, how full it is, and what would change.",
     "topology": "Draws regions, sites, prefixes, tunnels, pools and control planes as one SVG, as they are planned.",
     "up": "Brings stacks to what fleet.yaml says.",

@@ -14,6 +14,7 @@ import shutil
 import signal
 import sys
 import termios
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,8 @@ BROKEN = 128
 SAFE = kernel.MS_NOSUID | kernel.MS_NODEV
 TMP = Path("/tmp")  # noqa: S108  (each container's own)
 ETC = Path("/etc")
-# Programs lie in it, and it may lie below /tmp.
-REPOSITORY = Path(__file__).parents[2]
+# Programs lie in these, which may lie below /tmp: the checkout, or the environment that Landbridge is installed in.
+OURS = (Path(__file__).parents[2], Path(sys.executable).parents[1])
 
 
 def main() -> None:
@@ -116,15 +117,15 @@ def lay(mounts: list[dict[str, Any]], folder: str, *, read_only: bool, scratch: 
         Path(folder).mkdir(parents=True, exist_ok=True)
     # Taken before the tree is made read-only: they would be, too.
     taken = [kernel.clone_mount(Path(one["source"])) for one in mounts]
-    ours = kernel.clone_mount(REPOSITORY) if scratch and REPOSITORY.is_relative_to(TMP) else None
+    ours = {path: kernel.clone_mount(path) for path in outermost(OURS) if scratch and path.is_relative_to(TMP)}
     if read_only:
         kernel.restrict(Path("/"), kernel.MS_RDONLY)
     if scratch:
         kernel.mount("tmpfs", TMP, "tmpfs", SAFE, "mode=1777")
-        if ours is not None:
-            REPOSITORY.mkdir(parents=True)
-            kernel.attach_mount(ours, REPOSITORY)
-            os.close(ours)
+        for path, descriptor in ours.items():
+            path.mkdir(parents=True)
+            kernel.attach_mount(descriptor, path)
+            os.close(descriptor)
     kernel.mount("tmpfs", Path("/dev/shm"), "tmpfs", SAFE, "mode=1777")  # noqa: S108
     kernel.mount("proc", Path("/proc"), "proc", SAFE | kernel.MS_NOEXEC)
     for one, descriptor in zip(mounts, taken, strict=True):
@@ -132,6 +133,11 @@ def lay(mounts: list[dict[str, Any]], folder: str, *, read_only: bool, scratch: 
         kernel.attach_mount(descriptor, target)
         kernel.restrict(target, SAFE | (kernel.MS_RDONLY if one["read_only"] else 0))
         os.close(descriptor)
+
+
+def outermost(paths: Iterable[Path]) -> list[Path]:
+    """Without those that lie below another."""
+    return [path for path in paths if not any(other in path.parents for other in paths)]
 
 
 def place(mount: dict[str, Any]) -> Path:

@@ -15,16 +15,17 @@ sys.path.insert(0, str(TOOLS))
 
 import estimate  # noqa: E402
 import go_tools  # noqa: E402
+import sets  # noqa: E402
 from progress import Progress  # noqa: E402
 
-FIRST = ["Python packages", *(go_tools._step(tool) for tools in go_tools.SETS.values() for tool in tools)]
+FIRST = ["Python packages", *(go_tools.step_of(tool) for tools in sets.LOCAL.values() for tool in tools)]
 
 
 def test_a_first_one_says_how_long_it_takes_and_a_short_one_does_not() -> None:
     assert estimate.beforehand(FIRST).startswith("This takes 23 to 35 minutes, once for all checkouts: 23 steps")
     assert estimate.beforehand(["etcd from source"]) == ""
     assert estimate.beforehand([]) == ""
-    built = {tool.name for tools in go_tools.SETS.values() for tool in tools}
+    built = {tool.name for tools in sets.LOCAL.values() for tool in tools}
     assert built <= estimate.SECONDS.keys(), "every program that is built has what it took"
 
 
@@ -82,13 +83,14 @@ import sys
 from pathlib import Path
 root, tools = Path(sys.argv[1]), sys.argv[2]
 sys.path.insert(0, tools)
-import go_tools, local_cloud, progress, python_env, setup
+import go_tools, local_cloud, progress, python_env, sets, setup
 progress.LIVE_EVERY_SECONDS = progress.PLAIN_EVERY_SECONDS = 0.2
 tool = lambda name: go_tools.Tool(name, "module", "example.com/x", "")
-go_tools.SETS = {"servers": (tool("etcdctl"), tool("kube-apiserver")), "last": (tool("kubectl"),)}
+sets.LOCAL = {"servers": (tool("etcdctl"), tool("kube-apiserver")), "last": (tool("kubectl"),)}
 local_cloud.steps = python_env.steps = lambda *_: []
 local_cloud.set_up = python_env.set_up = lambda *_: None
-setup.ROOT = root
+sets.MODULES = root / "tools"
+setup.installation.STATE = setup.installation.PROGRAMS = root / ".landbridge"
 sys.exit(setup.main())
 """
 

@@ -1,5 +1,6 @@
 """The set-up's decisions: what is built anew, what is used as it is, and what a user reads when it fails."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -14,8 +15,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 
 import go_itself  # noqa: E402
 import go_tools  # noqa: E402
+import official  # noqa: E402
 import python_env  # noqa: E402
 import running  # noqa: E402
+import sets  # noqa: E402
 from progress import Progress  # noqa: E402
 
 from local import kubernetes  # noqa: E402
@@ -56,20 +59,65 @@ def test_a_second_set_up_builds_nothing(folder: Path, tmp_path: Path, capsys: py
     assert "hello: as it was" in capsys.readouterr().out
 
 
-def test_only_an_official_engine_of_a_tested_version_is_used(tmp_path: Path) -> None:
+def says(program: Path, text: str) -> None:
+    program.write_text(f"#!/bin/sh\necho '{text}'\n")
+    program.chmod(0o755)
+
+
+def test_only_an_official_engine_in_bounds_is_used(tmp_path: Path) -> None:
     own, other = tmp_path / "own", tmp_path / "other"
     for place in (own, other):
         place.mkdir()
         for name in ("pulumi", "pulumi-language-python"):
-            (place / name).write_text(f"#!/bin/sh\necho {go_tools.ENGINE}\n")
-            (place / name).chmod(0o755)
-    assert go_tools.official_pulumi(str(other), own) == other
-    assert go_tools.official_pulumi(str(own), own) is None, "our own links are not an official one"
-    (other / "pulumi").write_text("#!/bin/sh\necho v3.1.0\n")
-    assert go_tools.official_pulumi(str(other), own) is None
-    (other / "pulumi").write_text(f"#!/bin/sh\necho {go_tools.ENGINE}\n")
+            says(place / name, go_tools.ENGINE)
+    assert official.pulumi(str(other), own) == other
+    assert official.pulumi(str(own), own) is None, "our own links are not an official one"
+    for version, taken in {"v3.258.9": False, "v3.301.0": True, "v4.0.0": False, "": False}.items():
+        says(other / "pulumi", version)
+        assert (official.pulumi(str(other), own) == other) is taken, version
+    says(other / "pulumi", go_tools.ENGINE)
     (other / "pulumi-language-python").unlink()
-    assert go_tools.official_pulumi(str(other), own) is None, "an engine without its Python host can't run our programs"
+    assert official.pulumi(str(other), own) is None, "an engine without its Python host can't run our programs"
+
+
+def test_our_own_engine_is_the_least_that_programs_and_projects_take() -> None:
+    least, below = official.bounds()
+    assert f"v{least}" == go_tools.ENGINE
+    assert f'ENGINES = ">={least} <{below}"' in (ROOT / "stacks/__main__.py").read_text()
+
+
+def test_only_a_kubectl_that_goes_with_our_kubernetes_is_used(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    other.mkdir()
+    minor = int(go_tools.KUBERNETES.split(".")[1])
+    versions = {f"v1.{minor + more}.3-gke.12": abs(more) <= 1 for more in range(-2, 3)}
+    for version, taken in {**versions, "v2.36.0": False, "none": False}.items():
+        says(other / "kubectl", json.dumps({"clientVersion": {"gitVersion": version}}))
+        assert (official.kubectl(str(other), own) == other) is taken, version
+    says(other / "kubectl", "Client Version: v1.36.2")
+    assert official.kubectl(str(other), own) is None
+    assert official.kubectl(str(tmp_path), own) is None
+
+
+def test_real_clouds_take_what_the_local_cloud_has_built_and_build_two_programs_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None of these builds: they ask what would be built."""
+    programs, cache = tmp_path / "programs", tmp_path / "cache"
+    (tmp_path / "path").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    names = ("pulumi", "pulumi-language-python", "kubectl")
+    lacking = [go_itself.STEP, *(f"{name} from source" for name in names)]
+    assert sets.steps(sets.REAL, programs, cache) == lacking
+    whole = go_tools.home_of(sets.LOCAL["control-plane"], "control-plane", ROOT / "tools", cache)
+    whole.mkdir(parents=True)
+    assert sets.steps(sets.REAL, programs, cache) == lacking[:3]
+    for name in names[:2]:
+        says(tmp_path / "path" / name, go_tools.ENGINE)
+    assert sets.steps(sets.REAL, programs, cache) == []
+    sets.set_up(sets.REAL, programs, cache, tmp_path / "logs", Progress())
+    links = {link.name: link.readlink() for link in (programs / "bin").iterdir()}
+    assert links == {name: (whole if name == "kubectl" else tmp_path / "path") / name for name in names}
 
 
 def test_the_local_cloud_s_versions_of_kubernetes_are_those_that_the_modules_pin() -> None:
@@ -85,7 +133,7 @@ def test_the_local_cloud_s_versions_of_kubernetes_are_those_that_the_modules_pin
 
 def test_a_version_that_cannot_be_built_is_said(tmp_path: Path) -> None:
     with pytest.raises(running.SetupError, match=r"Kubernetes 1\.34\.1 is none of 1\.35\.8"):
-        go_tools.set_up_older("1.34.1", tmp_path, tmp_path, tmp_path, Progress())
+        sets.set_up_older("1.34.1", tmp_path, tmp_path, tmp_path, Progress())
 
 
 def test_the_lock_holds_the_installer_and_no_address() -> None:
