@@ -3,6 +3,8 @@
 import datetime
 import os
 import shlex
+import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,8 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+import installation
+from fleet.errors import FleetError, Problem
 from fleet.where import ENVIRONMENT
 from landbridge import tables
 from landbridge.errors import DONE, UsageError
@@ -22,10 +26,10 @@ from landbridge.init.questions import QUESTIONS, Question, answered, shown
 from . import options
 
 NEXT = {
-    "landbridge plan": "who owns which prefix",
-    "landbridge up --local": "brings all of it up on this machine, without any cloud",
-    "landbridge status --local": "what stands then",
-    "landbridge destroy --local": "takes it down",
+    "plan": "who owns which prefix",
+    "up --local": "brings all of it up on this machine, without any cloud",
+    "status --local": "what stands then",
+    "destroy --local": "takes it down",
 }
 
 
@@ -61,6 +65,8 @@ def init(*, folder: Path, yes: bool, force: bool, as_json: bool, **given: str | 
         folders.refuse(folder)
     if not yes and not out.interactive:
         raise UsageError("There is no terminal to ask on. Add --yes, and options for what is not to be as usual.")
+    if not yes:
+        out.console.print("Enter takes what stands in brackets. All of it can be changed later, in fleet.yaml.")
     answers = replace(Answers(), name=name_of(folder.resolve().name))
     for question in QUESTIONS:
         said = given[question.field]
@@ -68,7 +74,7 @@ def init(*, folder: Path, yes: bool, force: bool, as_json: bool, **given: str | 
             answers = checked(answers, question, said if isinstance(said, str) else ",".join(said))
         elif not yes:
             answers = asked(answers, question)
-    made = making.made(answers, folders.ledger(folder), datetime.datetime.now(datetime.UTC).date())
+    made = fitting(answers, folder)
     steps = folders.steps(folder, made)
     folders.write(folder, steps)
     if as_json:
@@ -78,9 +84,29 @@ def init(*, folder: Path, yes: bool, force: bool, as_json: bool, **given: str | 
     return DONE
 
 
+def told(problems: list[Problem]) -> str:
+    """Without the lines of a file that is not there yet."""
+    return "\n".join(f"{problem.what}. {problem.remedy}." for problem in problems)
+
+
 def wrong(answers: Answers) -> str:
-    """What the fleet's own rules say against an answer, without the lines of a file that is not there yet."""
-    return "\n".join(f"{problem.what}. {problem.remedy}." for problem in making.problems(answers))
+    """What the fleet's own rules say against an answer; empty where nothing."""
+    return told(making.problems(answers))
+
+
+def fitting(answers: Answers, folder: Path) -> making.Made:
+    """On top of the ledger that is there. Raises UsageError."""
+    old = folders.ledger(folder)
+    try:
+        return making.made(answers, old, datetime.datetime.now(datetime.UTC).date())
+    except FleetError as error:
+        why = told(error.problems)
+        if old:
+            why = (
+                f"{folder / folders.LEDGER} has prefixes of a fleet, and these answers do not go with them: {why} "
+                "Move it away if nothing of that fleet stands any more."
+            )
+        raise UsageError(why) from None
 
 
 def checked(answers: Answers, question: Question, text: str) -> Answers:
@@ -112,7 +138,14 @@ def asked(answers: Answers, question: Question) -> Answers:
 def next_steps(folder: Path) -> dict[str, str]:
     """Command → what for."""
     there = {} if folder.resolve() == Path.cwd() else {f"cd {shlex.quote(str(folder))}": ""}
-    return {**there, **NEXT}
+    first = {} if installation.CHECKOUT else {"setup --local": "builds what the local cloud runs, once a machine"}
+    return there | {f"{program()} {words}": what for words, what in (first | NEXT).items()}
+
+
+def program() -> str:
+    """As one types it here."""
+    own = Path(sys.prefix, "bin/landbridge")
+    return "landbridge" if shutil.which("landbridge") or not own.exists() else shlex.quote(str(own))
 
 
 def document(folder: Path, made: making.Made, steps: list[folders.Step]) -> dict[str, Any]:
@@ -138,6 +171,5 @@ def tell(console: Console, folder: Path, made: making.Made, steps: list[folders.
     for command, what in commands.items():
         console.print(f"  {command:<{width}}  {what}".rstrip(), markup=False, soft_wrap=True)
     if elsewhere := os.environ.get(ENVIRONMENT):
-        console.print(
-            f"{ENVIRONMENT} names {elsewhere}: without `unset {ENVIRONMENT}` commands take that one.", style="yellow"
-        )
+        why = f"{ENVIRONMENT} names {elsewhere}: without `unset {ENVIRONMENT}` commands take that one."
+        console.print(why, style="yellow", markup=False, soft_wrap=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from fleet import hubs
 from fleet.model import Cloud
+from fleet.rules import BUCKET_FOLDERS
 from fleet.yaml_subset import NAME
 
 T = TypeVar("T")
@@ -44,7 +45,7 @@ class Answers:
 def name_of(folder: str) -> str:
     """What a fleet in a folder of this name is called, unless somebody says otherwise."""
     plain = re.sub(r"[^a-z0-9]+", "-", folder.lower()).strip("-")
-    return plain if re.fullmatch(NAME, plain) else DEFAULT_NAME
+    return plain if re.fullmatch(NAME, plain) and plain not in BUCKET_FOLDERS else DEFAULT_NAME
 
 
 def a_name(text: str) -> str:

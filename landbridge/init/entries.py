@@ -62,9 +62,8 @@ def most_gpus(answers: Answers) -> int:
 
 def quotas(fleet: Fleet, region: str) -> Entries:
     """What a region's pools may grow to, in the form of its `quotas`: vCPUs by quota, and in Azure by family."""
-    pools = {name: pool for name, pool in fleet.pools.items() if pool.region == region}
     found: Entries = {}
-    for (quota, *family), used in grown(fleet.regions[region].cloud, pools).items():
+    for (quota, *family), used in grown(fleet, region).items():
         if family:
             found.setdefault(FAMILIES_KEY, {})[family[0]] = sum(used.values())
         else:

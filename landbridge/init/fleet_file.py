@@ -45,7 +45,7 @@ NOTES = {
     "# In a room `cidr: PREFIX` is the network that is there already, and `nfs: HOST` who serves the shares.",
     "storage": "# Shares that look the same from every place.",
     "clusters": "# A control plane: etcd and API servers stand in its region.",
-    "pools": "# Like machines. In regions the autoscaler buys from 0, or `min`, up to `max`, and an empty pool costs nothing.\n"
+    "pools": "# Like machines. In regions the autoscaler buys from `min` or 0 to `max`, and an empty pool is free.\n"
     "# Where two would do, the one with the higher priority is filled first. Whoever changes a type says its `gpus`.",
     "teams": "# Who shares pools and a bill. A queue says how many GPUs a team's runs may hold in a cluster.",
 }

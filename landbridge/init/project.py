@@ -1,9 +1,9 @@
 """What plain `pulumi` wants beside a fleet file, and what no repository should hold."""
 
-import os
 import sys
 from pathlib import Path
 
+from landbridge.projects import FILE, PACK_FILE, PROGRAM, relative
 from stacks.catalogue import PROJECT
 
 PULUMI = """\
@@ -23,13 +23,6 @@ description: What every fleet of Landbridge must hold
 runtime:
   name: python{options}
 """
-PROGRAM = """\
-\"\"\"{what}\"\"\"
-
-from landbridge_house import run
-
-run("{module}")
-"""
 OPTIONS = """
   options:
     # The Python that has Landbridge.
@@ -42,10 +35,10 @@ IGNORE = ".gitignore"
 def files(folder: Path, fleet: str) -> dict[str, str]:
     """By path below `folder`."""
     return {
-        "Pulumi.yaml": PULUMI.format(project=PROJECT, fleet=fleet, options=_options(folder)),
-        "__main__.py": PROGRAM.format(what="The stacks' programs: Pulumi's stack says which.", module="stacks"),
-        "policies/PulumiPolicy.yaml": PACK.format(options=_options(folder / "policies")),
-        "policies/__main__.py": PROGRAM.format(what="The policies that every fleet must hold.", module="policies"),
+        FILE: PULUMI.format(project=PROJECT, fleet=fleet, options=_options(folder)),
+        "__main__.py": PROGRAM.format("stacks"),
+        f"policies/{PACK_FILE}": PACK.format(options=_options(folder / "policies")),
+        "policies/__main__.py": PROGRAM.format("policies"),
     }
 
 
@@ -60,4 +53,4 @@ def _options(folder: Path) -> str:
     """Nothing where Landbridge is installed in no virtual environment: Pulumi takes the Python of the PATH then."""
     if sys.prefix == sys.base_prefix:
         return ""
-    return OPTIONS.format(virtualenv=os.path.relpath(sys.prefix, folder.resolve()))
+    return OPTIONS.format(virtualenv=relative(Path(sys.prefix), folder))

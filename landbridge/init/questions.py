@@ -18,18 +18,16 @@ class Question(NamedTuple):
 
 
 QUESTIONS = (
-    Question("name", "--name", "Name of the fleet, a part of names in clouds", answers.a_name),
+    Question("name", "--name", "Name of the fleet", answers.a_name),
     Question(
         "regions",
         "--region",
-        "Regions in clouds, the cluster's home first (such as aws:us-west-2, azure:westeurope)",
+        "Regions, the cluster's home first (aws:us-west-2, azure:westeurope, …)",
         answers.places,
     ),
-    Question("sites", "--site", "Machine rooms of your own, a name each", answers.names),
-    Question("gpus", "--gpus", "GPUs to have in clouds at a time, at most", answers.number),
-    Question(
-        "reserved", "--reserved", "Prefixes that other networks of yours use (such as 10.0.0.0/16)", answers.names
-    ),
+    Question("sites", "--site", "Machine rooms of your own, by names", answers.names),
+    Question("gpus", "--gpus", "Most GPUs in clouds at a time", answers.number),
+    Question("reserved", "--reserved", "Prefixes of your other networks (10.0.0.0/16, …)", answers.names),
 )
 assert [one.field for one in QUESTIONS] == [field.name for field in fields(Answers)]
 

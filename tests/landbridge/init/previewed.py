@@ -16,13 +16,14 @@ from policies import pack
 from policies.reading import UNKNOWN, Item
 from stacks import outputs
 from stacks.catalogue import StackSpec, catalogue
+from tests.support import golden
 
 JUDGED = ("aws:", "azure-native:", "tls:", "random:", "kubernetes:")
 # What only an update makes: a preview does not know it.
 KEYS = ("privateKeyPem", "publicKeyPem", "publicKeyOpenssh", "certPem", "certRequestPem")
 MADE: dict[str, dict[str, Any]] = {
     "tls": dict.fromkeys(KEYS, rpc.UNKNOWN),
-    "random": {"hex": rpc.UNKNOWN, "base64": rpc.UNKNOWN},
+    "random": dict.fromkeys(("hex", "base64", "result"), rpc.UNKNOWN),
     "azure-native:keyvault:Secret": {"properties": {"secretUriWithVersion": rpc.UNKNOWN}},
 }
 IMAGE, VERSION, NOBODY = "ami-0c00000000000c001", "1.2.3", "00000000-0000-0000-0000-00000000000c"
@@ -42,7 +43,7 @@ def clouds_say(token: str, asked: dict[str, Any], world: World) -> dict[str, Any
         "aws:ec2/getAmiIds:getAmiIds": {"ids": [IMAGE]},
         "aws:ec2/getAmi:getAmi": {"tags": tags, "creationDate": now},
         "azure-native:authorization:getClientConfig": {"objectId": NOBODY},
-        "azure-native:authorization:getClientToken": {"token": rpc.UNKNOWN},
+        "azure-native:authorization:getClientToken": {"token": "a-token"},
         "azure-native:compute:getVirtualMachine": {},
         "azure-native:compute:getGalleryImage": {
             "tags": {azure_images.tag(STABLE, region): VERSION for region in world.fleet.regions}
@@ -82,6 +83,8 @@ class FirstPreview(pulumi.runtime.Mocks):
 
 def plain(value: Any) -> Any:
     """As policies read it."""
+    if isinstance(value, dict) and golden.SECRET in value:
+        return plain(value["value"])
     if isinstance(value, dict):
         return {name: plain(one) for name, one in value.items()}
     if isinstance(value, list):
@@ -114,10 +117,15 @@ def refused(world: World) -> tuple[dict[str, int], list[str]]:
     for stack in catalogue(world.fleet):
         items = previewed(world, stack)
         counted[stack.name] = len(items)
-        told += [
-            f"{stack.name}: {name}: {one.type} {one.name}: {one.what}"
-            for name, (_, judges) in pack.RULES.items()
-            for judge in judges
-            for one in judge(items, world)
-        ]
+        told += [f"{stack.name}: {line}" for line in judged(items, world)]
     return counted, told
+
+
+def judged(items: list[Item], world: World) -> list[str]:
+    """What the policies find, a line each."""
+    return [
+        f"{name}: {one.type} {one.name}: {one.what}"
+        for name, (_, judges) in pack.RULES.items()
+        for judge in judges
+        for one in judge(items, world)
+    ]

@@ -1,19 +1,23 @@
 """Whatever is answered, the fleet loads, has addresses, and passes the policies in the first preview of all its stacks."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from fleet.address import reserved
 from fleet.address.blocks import overlaps, parse
+from fleet.loader import load
+from fleet.model import Quotas
 from fleet.pools import CLASSES
+from fleet.world import World
 from landbridge.init import machines, making, ranges
 from landbridge.init.answers import Answers, Place
 from stacks.catalogue import catalogue, unserved
 from tests.support import golden
 
 from .answered import DAY, EAST, TABLE, written
-from .previewed import refused
+from .previewed import judged, previewed, refused
 
 ANSWERS = pytest.mark.parametrize("answers", TABLE.values(), ids=TABLE)
 
@@ -56,21 +60,24 @@ def test_gpus_are_as_many_as_were_asked_for_in_whole_machines(answers: Answers) 
     assert queued == (together or 0) + rooms
 
 
-@ANSWERS
-def test_the_first_preview_of_every_stack_passes_the_policies(answers: Answers, tmp_path: Path) -> None:
-    world = written(tmp_path, answers)
+# Those that have other stacks, or other clouds below them.
+@pytest.mark.parametrize("name", ["usual", "azure", "both", "azure-first", "rooms-alone"])
+def test_the_first_preview_of_every_stack_passes_the_policies(name: str, tmp_path: Path) -> None:
+    world = written(tmp_path, TABLE[name])
     counted, told = refused(world)
     assert told == []
     assert [*counted] == [stack.name for stack in catalogue(world.fleet)]
     assert all(counted.values())
 
 
-def test_policies_would_refuse_it_where_a_stack_breaks_them(tmp_path: Path) -> None:
-    world = written(tmp_path, Answers())
-    pools = {name: pool.model_copy(update={"owner": "nobody"}) for name, pool in world.fleet.pools.items()}
-    other = type(world)(world.fleet.model_copy(update={"supernet": "10.64.0.0/12"}), world.plan, world.path)
-    assert pools
-    assert refused(other)[1] != []
+def test_and_does_not_where_the_fleet_asks_for_what_they_refuse(tmp_path: Path) -> None:
+    world = written(tmp_path, Answers(gpus=0))
+    (pool,) = (stack for stack in catalogue(world.fleet) if stack.name == "cpu")
+    cheap = world.fleet.pools["cpu"].model_copy(update={"max": 1, "instance_type": "c7i.large"})
+    other = world.fleet.model_copy(update={"pools": {**world.fleet.pools, "cpu": cheap}})
+    items = previewed(world, pool)
+    assert judged(items, world) == []
+    assert any("c7i" in line for line in judged(items, World(other, world.plan, world.path)))
 
 
 def test_a_range_is_the_smallest_that_has_room_to_grow() -> None:
@@ -110,6 +117,21 @@ def test_machines_are_those_that_the_fleet_knows() -> None:
     azure = size(machines.FIRST["azure"].gpu)
     assert azure
     assert azure.gpus == machines.FIRST["azure"].gpus
+
+
+@ANSWERS
+def test_what_is_in_comments_is_good_as_well(answers: Answers, tmp_path: Path) -> None:
+    text = making.made(answers, None, DAY).text
+    open_, count = re.subn(
+        r"^( *)# (?=(quotas|state|people|  alice|images|monitoring): ?)", r"\1", text, flags=re.MULTILINE
+    )
+    assert count >= 5
+    (tmp_path / "fleet.yaml").write_text(open_)
+    fleet = load(tmp_path / "fleet.yaml")
+    assert fleet.state
+    assert fleet.people
+    assert fleet.monitoring
+    assert all(region.quotas != Quotas() for region in fleet.regions.values()) or not answers.gpus
 
 
 @pytest.mark.golden
