@@ -36,6 +36,7 @@ LONG = (
     "tests/stacks/azure/test_cluster.py",
     "tests/stacks/test_pool.py",
     "tests/stacks/azure/test_pool.py",
+    "tests/stacks/package/test_installed.py",
     "tests/stacks/package/test_languages.py",
     "tests/stacks/package/test_python.py",
     *(f"tests/stacks/test_{name}.py" for name in EXAMPLE),
