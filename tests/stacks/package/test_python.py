@@ -32,6 +32,12 @@ stacks = {"us-west-2": here.outputs}
 second = landbridge.Cluster("second", fleet=fleet, cluster="second", stacks=stacks)
 landbridge.Pool("one", fleet=fleet, pool="second-cpu", stacks={**stacks, "second": second.outputs})
 landbridge.Pool("two", fleet=fleet, pool="second-system", stacks={**stacks, "second": second.outputs})
+landbridge.AddOns("inside", fleet=fleet, cluster="second", stacks={**stacks, "second": second.outputs})
+"""
+LINKS = """\
+there = landbridge.Region("there", fleet=fleet, region="eu-west-1")
+linked = landbridge.Links("between", fleet=fleet, stacks={"us-west-2": here.outputs, "eu-west-1": there.outputs})
+pulumi.export("between", linked.outputs)
 """
 
 
@@ -93,10 +99,21 @@ def test_a_region_is_made_with_its_outputs(project: Project, sdk: Path) -> None:
     assert up(project, sdk, text, "--expect-no-changes") == told
 
 
-def test_nothing_is_there_and_a_preview_sees_region_cluster_and_pools(project: Project, sdk: Path) -> None:
-    said = run(project, sdk, REGION.format(fleet="fleet", region="us-west-2") + CLUSTER, "preview")
-    for name in ("here-network", "second-control-plane", "one-pool", "two-pool"):
+def test_nothing_is_there_and_a_preview_sees_all_five(project: Project, sdk: Path) -> None:
+    said = run(project, sdk, REGION.format(fleet="fleet", region="us-west-2") + CLUSTER + LINKS, "preview")
+    for name in ("here-network", "second-control-plane", "one-pool", "two-pool", "inside-add-ons", "between-links"):
         assert name in said
+
+
+@pytest.mark.matrix
+def test_regions_are_linked(project: Project, sdk: Path) -> None:
+    text = REGION.format(fleet="fleet", region="us-west-2") + LINKS
+    told = up(project, sdk, text)
+    assert told["between"] == {"regions": ["eu-west-1", "us-west-2"], "connections": {}}
+    assert "aws:ec2transitgateway/peeringAttachment:PeeringAttachment" in {
+        one["type"] for one in below(project, "landbridge:index:Links")
+    }
+    assert up(project, sdk, text, "--expect-no-changes") == told
 
 
 def test_what_is_wrong_is_told_as_a_problem_of_the_fleet(project: Project, sdk: Path) -> None:
