@@ -26,6 +26,7 @@ monitoring:
   receivers: {hook: {kind: webhook, watchdog: true}, nobody: {kind: slack}}
   logs: {}
   metrics_api: true
+  keep_at_sites: true
 """
 TIME_ERROR = 5
 # What is on in quiet: that one receiver has no key, and that nobody sets the clock where nobody does. adjtimex(2).
@@ -93,8 +94,11 @@ def nodes(queued: Queued) -> list[Json]:
 def expected(queued: Queued) -> dict[str, int]:
     there = nodes(queued)
     gpus = [one for one in there if labels.GPU_PRESENT in one["metadata"]["labels"]]
+    lab = [one for one in there if one["metadata"]["labels"][labels.PLACE] == "lab"]
     pairs = {one.job: 2 for one in targets.PODS}
     by_nodes = {"node-exporter": len(there), "log-collector": len(there), "gpu-exporter": len(gpus)}
+    # Of the site its own pod asks, and home whether they answer.
+    sites = {"site-metrics": 1, targets.REACH: len(lab)}
     machines = {
         "apiserver": API,
         "controllers": API,
@@ -102,7 +106,7 @@ def expected(queued: Queued) -> dict[str, int]:
         "etcd": ETCD * len(RINGS) * API,
         "machines": API + ETCD * API,
     }
-    return {**pairs, **machines, "kube-state-metrics": 1, "fleet-metrics": 1, **by_nodes}
+    return {**pairs, **machines, "kube-state-metrics": 1, "fleet-metrics": 1, **by_nodes, **sites}
 
 
 def is_ready(node: Json) -> bool:

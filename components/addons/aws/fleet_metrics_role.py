@@ -1,6 +1,6 @@
 """What the reader of fleet metrics may do in AWS, as plain data: list a cluster's snapshots, and be told how VPN
-connections are, how much of quotas is used, how old images are, and what file systems hold. It reads no object, and sees
-no key of a tunnel.
+connections are, how much of quotas is used, how old images are, and what file systems hold. It reads no object, and
+sees no key of a tunnel.
 
 The role is for one service account of one cluster, as teams' roles are (team_roles.py).
 """

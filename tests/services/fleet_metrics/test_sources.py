@@ -11,7 +11,9 @@ from prometheus_client import REGISTRY
 from fleet.quota_share import Share
 from services.fleet_metrics import settings, sources
 from services.fleet_metrics.errors import CloudError, SettingsError
+from services.fleet_metrics.metrics import Room
 from services.fleet_metrics.settings import Backup, Connection, Image, Quota, Restores, Settings
+from services.fleet_metrics.settings import Share as Held
 from services.fleet_metrics.sources import KEPT_SECONDS, Opened, Sources, planned
 
 AT = 1796000000.0  # 2026-11-30T00:53:20Z
@@ -26,7 +28,9 @@ SECOND = LAB._replace(connection="us-west-2-lab-2", named="example-links-us-west
 SOUTH = Connection("lab/southcentralus", "lab", "southcentralus", "southcentralus-lab-1", "/subscriptions/s/x")
 P = Quota("us-west-2", "p", "L-417A185B", 1920)
 WEST = Image("west", "us-west-2", "resolve:ssm:/example/images/gpu/1.36.2/stable", 7_776_000)
-TOLD = Settings([HOME, COPY], [TESTED], [LAB, SECOND, SOUTH], [P], [WEST], {"": 512, "us-west-2a": 992})
+FILES = Held("us-west-2", "", "fs-0123456789abcdef0")
+DATA = Held("southcentralus", "data", "/subscriptions/s/shares/data")
+TOLD = Settings([HOME, COPY], [TESTED], [LAB, SECOND, SOUTH], [P], [WEST], [FILES, DATA], {"": 512, "us-west-2a": 992})
 
 
 class Clouds:
@@ -37,6 +41,7 @@ class Clouds:
         self.states = {LAB.named: 1.0, SECOND.named: 0.5, SOUTH.named: 1.0}
         self.shares = {P.named: Share(960.0, 768.0)}
         self.made = {WEST.named: AT - 86_400}
+        self.rooms = {FILES.named: Room(7.0, None), DATA.named: Room(80.0, 100.0)}
         self.away = set[str]()
 
     def bucket(self, into: str, region: str) -> Any:
@@ -49,6 +54,9 @@ class Clouds:
         return Bed(self, region, named)
 
     def images(self, region: str, named: str) -> Any:
+        return Bed(self, region, named)
+
+    def shares(self, region: str, named: str) -> Any:
         return Bed(self, region, named)
 
 
@@ -76,6 +84,10 @@ class Bed:
         self._there()
         return {one: when for one, when in self.clouds.made.items() if one in named}
 
+    def room(self, named: Collection[str], now: float) -> Mapping[str, Room]:
+        self._there()
+        return {one: room for one, room in self.clouds.rooms.items() if one in named}
+
 
 @pytest.fixture
 def clouds() -> Clouds:
@@ -84,7 +96,9 @@ def clouds() -> Clouds:
 
 @pytest.fixture
 def asked(clouds: Clouds) -> Iterator[Sources]:
-    made = Sources(sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images)), AT)
+    made = Sources(
+        sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images, clouds.shares)), AT
+    )
     yield made
     for one in made.found:
         one.series.tell({})
@@ -108,12 +122,18 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
     }
     assert series("landbridge_quota_vcpus") == {"p us-west-2 most": 960.0, "p us-west-2 used": 768.0}
     assert series("landbridge_image_created_seconds") == {"west us-west-2": AT - 86_400}
+    assert series("landbridge_share_bytes") == {
+        " us-west-2 used": 7.0,
+        "data southcentralus used": 80.0,
+        "data southcentralus most": 100.0,
+    }
     places = {
         "backups": ["us-west-2", "us-east-1"],
         "restores": ["us-west-2"],
         "links": ["us-west-2", "southcentralus"],
         "quotas": ["us-west-2"],
         "images": ["us-west-2"],
+        "shares": ["us-west-2", "southcentralus"],
     }
     read = {f"{source} {region}": AT + 10 for source, regions in places.items() for region in regions}
     assert series("landbridge_fleet_metrics_read_seconds") == read
@@ -145,11 +165,13 @@ def test_one_that_does_not_answer_keeps_its_series_for_a_while_and_holds_up_no_o
         "fleet metrics: links us-west-2: us-west-2 does not answer",
         "fleet metrics: quotas us-west-2: us-west-2 does not answer",
         "fleet metrics: images us-west-2: us-west-2 does not answer",
+        "fleet metrics: shares us-west-2: us-west-2 does not answer",
         "fleet metrics: backups us-west-2: it answers again",
         "fleet metrics: restores us-west-2: it answers again",
         "fleet metrics: links us-west-2: it answers again",
         "fleet metrics: quotas us-west-2: it answers again",
         "fleet metrics: images us-west-2: it answers again",
+        "fleet metrics: shares us-west-2: it answers again",
     ]
 
 
@@ -177,6 +199,7 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
         "connections": [one._asdict() for one in TOLD.connections],
         "quotas": [one._asdict() for one in TOLD.quotas],
         "images": [one._asdict() for one in TOLD.images],
+        "shares": [one._asdict() for one in TOLD.shares],
         "nodes_most": TOLD.nodes_most,
     }
     file.write_text(json.dumps(plain))
@@ -184,7 +207,7 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
     for wrong, why in (
         (
             {**plain, "more": 1},
-            "Settings has to have backups, restores, connections, quotas, images, nodes_most, and nothing else",
+            "Settings has to have backups, restores, connections, quotas, images, shares, nodes_most, and nothing else",
         ),
         ({**plain, "backups": [{"ring": "main"}]}, "Backup has to have ring, where"),
         ("[", "it is no JSON"),

@@ -24,8 +24,10 @@ from services.fleet_metrics import backups
 from services.fleet_metrics.aws.bucket import Bucket
 from services.fleet_metrics.aws.images import Region as Images
 from services.fleet_metrics.aws.quotas import Region as Quotas
+from services.fleet_metrics.aws.shares import Region as Shares
 from services.fleet_metrics.aws.tunnels import Region
 from services.fleet_metrics.errors import CloudError
+from services.fleet_metrics.metrics import Room
 from services.fleet_metrics.settings import Backup, Restores
 from tests.components.addons import bed, cloud
 from tests.local.aws.conftest import asker
@@ -56,8 +58,8 @@ def test_documents(example: AddOnsSpec) -> None:
 def test_at_home_in_azure_it_is_told_of_links_and_lists_nothing() -> None:
     fleet = bed.both().fleet
     looks = role.permissions(fleet, "south")["Statement"]
-    assert [one["Sid"] for one in looks] == ["Links", "Pools", "Channels"]
-    assert [one["Condition"] for one in looks[:2]] == [{"StringEquals": {"aws:RequestedRegion": [WEST]}}] * 2
+    assert [one["Sid"] for one in looks] == ["Links", "Pools", "Files", "Channels"]
+    assert [one["Condition"] for one in looks[:3]] == [{"StringEquals": {"aws:RequestedRegion": [WEST]}}] * 3
     pools = {name: pool for name, pool in fleet.pools.items() if name != "own-west"}
     assert not role.wanted(fleet.model_copy(update={"pools": pools}), "south"), "it has nothing in AWS"
 
@@ -66,7 +68,7 @@ def test_without_a_site_and_another_cloud_there_are_no_links(example: AddOnsSpec
     fleet = bed.in_aws(example).fleet
     pools = {name: pool for name, pool in fleet.pools.items() if not pool.site}
     alone = role.permissions(fleet.model_copy(update={"pools": pools}), "main")["Statement"]
-    assert [one["Sid"] for one in alone] == ["ListHome", "ListCopy", "ListRestores", "Pools", "Channels"]
+    assert [one["Sid"] for one in alone] == ["ListHome", "ListCopy", "ListRestores", "Pools", "Files", "Channels"]
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +225,24 @@ def test_it_is_told_when_images_were_made_that_machines_start_from(
     assert refused(as_pod("ssm").get_parameters, Names=["/example/images/gpu/1.0/stable"]) == "AccessDeniedException"
     with pytest.raises(CloudError, match=f"{ASIA}: .*AccessDenied"):
         Images(ASIA, as_pod("ssm", ASIA), as_pod("ec2", ASIA)).created(named)
+
+
+def test_it_is_told_what_file_systems_hold_and_sees_none_of_them(
+    as_pod: Client, root: Client, endpoint: str, example: AddOnsSpec
+) -> None:
+    (row,) = [one for one in addon.settings(example)["shares"] if one["region"] == WEST]
+    assert (row["share"], row["named"]) == ("", f"fs-{WEST}"), "it has all shares"
+    id_ = root("efs").create_file_system(CreationToken="shares")["FileSystemId"]
+    own, region = asker(endpoint), Shares(WEST, as_pod("cloudwatch"))
+    assert region.room([id_, row["named"]], time.time()) == {id_: Room(0.0, None)}
+    own("files", {id_: 7_000_000})
+    assert region.room([id_], time.time()) == {id_: Room(7_000_000.0, None)}
+    own("files", {})
+    root("efs").delete_file_system(FileSystemId=id_)
+    assert region.room([id_], time.time()) == {}
+    assert refused(as_pod("efs").describe_file_systems).startswith("AccessDenied")
+    with pytest.raises(CloudError, match=f"{ASIA}: .*AccessDenied"):
+        Shares(ASIA, as_pod("cloudwatch", ASIA)).room([id_], time.time())
 
 
 @pytest.mark.usefixtures("as_pod")

@@ -22,8 +22,10 @@ from services.fleet_metrics import backups
 from services.fleet_metrics.azure.bucket import Bucket
 from services.fleet_metrics.azure.images import Region as Images
 from services.fleet_metrics.azure.quotas import Region as Quotas
+from services.fleet_metrics.azure.shares import Region as Shares
 from services.fleet_metrics.azure.tunnels import Region, part
 from services.fleet_metrics.errors import CloudError
+from services.fleet_metrics.metrics import Room
 from services.fleet_metrics.settings import Backup, Restores
 from tests.components.addons import bed
 from tests.components.addons.azure import stored
@@ -35,6 +37,7 @@ from tests.local.azure.machines import scale_set, subnet
 from tests.local.azure.network_support import Place
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.local.azure.test_galleries import Images as Gallery
+from tests.local.azure.test_storage import FILES, a_name
 from tests.local.azure.test_vpn import ends, hub  # noqa: F401
 
 CLUSTER = "south"
@@ -76,6 +79,7 @@ def test_at_home_in_azure_it_lists_snapshots_and_takes_tokens_of_its_own_account
     assert (trusted["issuer"], trusted["audiences"]) == (issuers.url(fleet, CLUSTER), [AUDIENCE])
     # South has no nodes at the site: of tunnels between the clouds AWS tells.
     places = {team_roles.container(fleet, SOUTH), role.group(fleet, SOUTH), ids.subscription(fleet)}
+    places |= {role.shares(fleet, SOUTH)}
     assert given(mocks).keys() == places
     lists = given(mocks)[team_roles.container(fleet, SOUTH)]
     assert lists["roleDefinitionId"] == ids.role(fleet, ids.BLOB_READER)
@@ -101,6 +105,7 @@ def test_at_home_elsewhere_it_sees_connections_of_its_regions_and_nothing_else(f
         (role.LINKS, role.group(fleet, SOUTH)),
         (role.POOLS, role.group(fleet, SOUTH)),
         (role.QUOTAS, ids.subscription(fleet)),
+        (role.FILES, role.shares(fleet, SOUTH)),
     }
     assert all(action.endswith("/read") for actions in role.ROLES.values() for action in actions)
     assert role.role_id(fleet, "main") != role.role_id(fleet, CLUSTER)
@@ -205,6 +210,20 @@ def test_it_is_told_when_images_were_made_that_machines_start_from(
         other = looking(azure, group, *(action for action in may if action != missing))
         with pytest.raises(CloudError, match=f"{SOUTH}: .*AuthorizationFailed"):
             Images(SOUTH, other).created(named)
+
+
+def test_it_is_told_what_a_share_holds_and_may_hold(azure: LocalAzure, group: str, place: str) -> None:  # noqa: F811
+    account = f"{place}/providers/Microsoft.Storage/storageAccounts/{a_name()}"
+    assert azure.put(account, FILES).status_code in (200, 201, 202)
+    id_ = f"{account}/fileServices/default/shares/data"
+    assert azure.put(id_, {"properties": {"enabledProtocols": "NFS", "shareQuota": 100}}).status_code == 201
+    region = Shares(SOUTH, looking(azure, group, *role.ROLES[role.FILES], scope=account))
+    most = 100.0 * 2**30
+    assert region.room([id_, f"{id_}-none"], NOW) == {id_: Room(0.0, most)}
+    azure.own("used", [id_, 90 * 2**30])
+    assert region.room([id_], NOW) == {id_: Room(90.0 * 2**30, most)}
+    with pytest.raises(CloudError, match=f"{SOUTH}: .*AuthorizationFailed"):
+        Shares(SOUTH, looking(azure, group, *role.ROLES[role.LINKS])).room([id_], NOW)
 
 
 def test_where_azure_tells_nothing_of_tunnels_the_connection_s_own_state_counts() -> None:

@@ -234,7 +234,15 @@ def test_its_program_takes_what_it_is_told_and_shows_its_metrics(example: AddOns
     (tmp_path / "settings.json").write_text(data["settings.json"])
     assert len(settings.read(tmp_path / "settings.json").connections) == len(told(example)["connections"])
     # Nobody is there to be asked.
-    alone = {"backups": [], "restores": [], "connections": [], "quotas": [], "images": [], "nodes_most": {"": 512}}
+    alone = {
+        "backups": [],
+        "restores": [],
+        "connections": [],
+        "quotas": [],
+        "images": [],
+        "shares": [],
+        "nodes_most": {"": 512},
+    }
     (tmp_path / "settings.json").write_text(json.dumps(alone))
     (container,) = fleet_metrics.pod(bed.in_aws(example))["containers"]
     port = free_port()
