@@ -68,7 +68,9 @@ def wrong_of_program(text: str) -> str | None:
     else:
         return f"{program} has no command {' '.join(path)}" if path else None
     options = {word.partition("=")[0] for word in rest if re.match(r"--[a-z]", word)}
-    lacking = [one for one in sorted(options) if f"{one} " not in said + everywhere and f"{one}=" not in said + everywhere]
+    lacking = [
+        one for one in sorted(options) if f"{one} " not in said + everywhere and f"{one}=" not in said + everywhere
+    ]
     return f"no option {', '.join(lacking)}" if lacking else None
 
 
@@ -78,6 +80,8 @@ def test_commands_of_kubectl_and_pulumi_exist() -> None:
     assert {name: why for name, why in told.items() if why} == {}
 
 
-@pytest.mark.parametrize("text", ["kubectl gett pods", "kubectl get pods --everywhere", "pulumi undo", "pulumi up --harder"])
+@pytest.mark.parametrize(
+    "text", ["kubectl gett pods", "kubectl get pods --everywhere", "pulumi undo", "pulumi up --harder"]
+)
 def test_one_of_theirs_that_does_not_exist_is_seen(text: str) -> None:
     assert wrong_of_program(text)

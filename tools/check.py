@@ -120,7 +120,7 @@ def main() -> int:
         store = Store(ROOT, ROOT / FACTS)
         graph = Graph(ROOT, listed(ROOT) | changes, store)
     except Changes as error:
-        print(f"Git can't tell what has changed since {base}: {error}\nName a commit or a branch: `make check BASE=main`")
+        print(f"Git can't tell what has changed since {base}: {error}\nName a commit or branch: `make check BASE=main`")
         return 2
     store.save()
     touched = graph.touched(changes)

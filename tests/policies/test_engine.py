@@ -95,7 +95,9 @@ EAST = 'aws.sqs.Queue("q", region="us-east-1", tags=tags, opts=opts)\n'
     ],
     ids=["machines", "regions"],
 )
-def test_the_configuration_decides_what_is_refused(project: Project, line: str, good: Any, bad: Any, words: str) -> None:
+def test_the_configuration_decides_what_is_refused(
+    project: Project, line: str, good: Any, bad: Any, words: str
+) -> None:
     assert words not in preview(project, line, config={"limits": good}, code=None)
     said = preview(project, line, config={"limits": bad}, code=REFUSED)
     assert words in said

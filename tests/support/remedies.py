@@ -67,7 +67,9 @@ def strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 def words(text: str) -> list[str]:
     """Without settings of the environment before it, what a shell does with its output, and what is left open (…)."""
-    text = re.sub(rf"(?<=[^\s{PUT_IN}=/-]){PUT_IN}", "", text)  # options, in the form in which we put them behind a word
+    text = re.sub(
+        rf"(?<=[^\s{PUT_IN}=/-]){PUT_IN}", "", text
+    )  # options, in the form in which we put them behind a word
     told = shlex.split(re.split(r"\s[|>&;]", text)[0].replace("…", " "))
     while told and re.fullmatch(r"[A-Z_]+=.*", told[0]):
         told.pop(0)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import go_tools
+import sets
 from progress import Progress
 from running import SetupError, cache_folder
 
@@ -17,9 +18,10 @@ from .audit import Audit
 from .errors import WRONG, ReleaseError
 
 ROOT = Path(__file__).resolve().parents[2]
-LOGS = ROOT / ".landbridge/logs/release"
+OWN = ROOT / ".landbridge"
+LOGS = OWN / "logs/release"
 # What make setup builds, of which a bill is whole.
-SET_UP = {tool.name for tools in go_tools.SETS.values() for tool in tools}
+SET_UP = {tool.name for tools in sets.LOCAL.values() for tool in tools}
 
 
 def today() -> datetime.date:
@@ -35,12 +37,12 @@ def lock(words: argparse.Namespace) -> int:
 
 
 def build_all(cache: Path, progress: Progress) -> None:
-    """What set-up leaves to whoever needs it: programs of nodes and of their images, of languages, of older clusters."""
-    go_tools.set_up_add_ons(ROOT, cache, LOGS, progress)
-    go_tools.set_up_languages(ROOT, cache, LOGS, progress)
-    go_tools.set_up_image(ROOT, cache, LOGS, progress, gpus=True)
+    """What set-up leaves to whoever needs it: programs of nodes, of images, of languages and of older clusters."""
+    sets.set_up_add_ons(OWN, cache, LOGS, progress)
+    sets.set_up_languages(OWN, cache, LOGS, progress)
+    sets.set_up_image(OWN, cache, LOGS, progress, gpus=True)
     for version in go_tools.OLDER:
-        go_tools.set_up_older(version, ROOT, cache, LOGS, progress)
+        sets.set_up_older(version, OWN, cache, LOGS, progress)
 
 
 def audit(words: argparse.Namespace) -> int:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import go_tools
+import sets
 
 # Below .landbridge: where set-up, bakes and benchmarks link what they build.
 FOLDERS = ("bin", "image", "add-ons", "languages", "kubernetes/*")
 SETS = (
-    *go_tools.SETS.values(),
+    *sets.LOCAL.values(),
     go_tools.NODE_TOOLS,
     go_tools.IMAGE_TOOLS,
     go_tools.TOOLKIT_TOOLS,
