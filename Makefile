@@ -11,8 +11,8 @@ RELEASE := PYTHONPATH=tools $(BIN)/python -m release
 # Compiled modules are what makes the second run fast.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test test-all test-times matrix lab lint docs bench golden lock lock-containers audit nightly
-.PHONY: sbom release clean
+.PHONY: help setup demo check test test-all test-times matrix lab lint docs bench golden lock lock-containers man
+.PHONY: audit nightly sbom release clean
 
 help:  ## This list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 15
@@ -66,6 +66,7 @@ bench: setup  ## Speed, as ratios with both sides measured in the same run
 golden: setup  ## Writes the golden files anew; read the diff
 	$(BIN)/python -m fleet.schema > docs/fleet.schema.json
 	$(BIN)/python -m landbridge.experiments.schema > docs/run.schema.json
+	$(BIN)/python -m landbridge.completion.tree > .landbridge/tree.json && mv .landbridge/tree.json landbridge/completion/tree.json
 	$(BIN)/python tools/definitions.py
 	LANDBRIDGE_ACCEPT=1 $(BIN)/python -m pytest -q -m "golden"
 
@@ -99,6 +100,9 @@ sbom: setup  ## Bills of materials, CycloneDX, into .landbridge/sbom
 # SIGN=KEY is an SSH key, REPOSITORY=URL where the commit is published.
 release: setup  ## Wheel, source, bills, digests and where all came from, of the version in pyproject.toml
 	@$(RELEASE) release $(if $(SIGN),--sign-by $(SIGN)) $(if $(REPOSITORY),--repository $(REPOSITORY))
+
+man: setup  ## The commands as man pages, in .landbridge/man/man1, where `man -M .landbridge/man landbridge` finds them
+	@$(BIN)/python tools/man_pages.py .landbridge/man/man1
 
 clean:  ## Forgets the local cloud and removes what set-up and runs left in this folder; the cache stays
 	-@$(BIN)/landbridge local forget --yes 2>/dev/null

@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -19,20 +19,36 @@ from local.errors import LocalCloudError, NamespaceError, SavedWorldError
 from .errors import FAILED, INTERRUPTED, USAGE, LandbridgeError
 from .local import enter
 
+# A shell asks at Tab, which is answered without any command: `completion.answer`.
+COMPLETING = "_LANDBRIDGE_COMPLETE"
+
 
 def main() -> None:
     """Runs the command line; never returns."""
+    if COMPLETING in os.environ:
+        from .completion.answer import answer
+
+        sys.exit(answer())
     sys.exit(code_of())
 
 
 def code_of() -> int:
-    try:
-        enter.at_once()
-        from .commands import landbridge
+    return told(_run)
 
-        # https://no-color.org: click itself does not ask for it.
-        color = False if os.environ.get("NO_COLOR") else None
-        return landbridge.main(prog_name="landbridge", standalone_mode=False, color=color) or 0
+
+def _run() -> int:
+    enter.at_once()
+    from .commands import landbridge
+
+    # https://no-color.org: click itself does not ask for it.
+    color = False if os.environ.get("NO_COLOR") else None
+    return landbridge.main(prog_name="landbridge", standalone_mode=False, color=color) or 0
+
+
+def told(what: Callable[[], int | None]) -> int:
+    """The exit code of `what`, whose errors are told to the user."""
+    try:
+        return what() or 0
     except click.ClickException as error:
         error.show()
         return error.exit_code

@@ -21,7 +21,8 @@ from landbridge.local import meant
 from local import client
 from local.environment import scrubbed
 
-FOLDER = "kubectl"
+from .kept import CLUSTER, FOLDER, stamp
+
 REAL_SECONDS = 3600.0
 # What kubectl may ask of its user's environment beside what the local cloud keeps.
 EDITORS = ("EDITOR", "KUBE_EDITOR", "VISUAL", "PAGER")
@@ -58,21 +59,14 @@ def taken_apart(arguments: Sequence[str]) -> CommandLine | None:
     return CommandLine(cluster, meant.local(local, Path(fleet) if fleet else None), fleet, tuple(rest))
 
 
-def stamp(path: Path) -> list[int] | None:
-    """Changes whenever the file does."""
-    with contextlib.suppress(OSError):
-        status = path.stat()
-        return [status.st_mtime_ns, status.st_size, status.st_ino]
-    return None
-
-
 class CachedKubeconfig:
     """What is kept for one way of asking."""
 
     def __init__(self, home: Path, asked: CommandLine) -> None:
         self.home = home
         self.fleet = fleet_path(Path(asked.fleet) if asked.fleet else None)
-        key = json.dumps([str(self.fleet), asked.cluster, asked.local])
+        cluster = asked.cluster or os.environ.get(CLUSTER)
+        key = json.dumps([str(self.fleet), cluster, asked.local])
         self.folder = home / FOLDER
         name = hashlib.sha256(key.encode()).hexdigest()[:16]
         self.config, self.record = self.folder / f"{name}.kubeconfig", self.folder / f"{name}.json"

@@ -57,6 +57,7 @@ COMMANDS = {
     "pki": ("pki", "pki"),
     "image": ("image", "image"),
     "local": ("local", "local"),
+    "completion": ("completion", "completion"),
 }
 
 

@@ -16,7 +16,7 @@ LINES = {
     "trace": "Shows hop by hop how a packet gets FROM one place TO another and back, by the plan alone.",
     "cluster": "The machines of a cluster's control plane.",
     "kubectl": "Runs kubectl on a cluster, such as `landbridge kubectl get nodes`.",
-    "kubeconfig": "Writes a kubeconfig that only its owner may read; merges it into no other.",
+    "kubeconfig": "Writes a kubeconfig that only its owner may read; merges it into no other unless told to.",
     "access": "People's access to a cluster: certificates of a few hours, and rights by name and team.",
     "etcd": "A cluster's two etcd rings: main holds everything but events, which have the other.",
     "site": "A machine room: its hosts' enrolment, state and bundles, and its gateways.",
@@ -51,4 +51,5 @@ LINES = {
     "pki": "Certificates and keys of clusters: what ends when, and successors for it.",
     "image": "Bakes node images on this machine, checks, compares and publishes them, and moves them through channels.",
     "local": "The local cloud: where --local commands run.",
+    "completion": "Prints what makes Tab complete commands, options and the names of your fleet in SHELL.",
 }

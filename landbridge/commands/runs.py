@@ -9,6 +9,7 @@ from rich.text import Text
 
 from landbridge import tables
 from landbridge.access.person import Person
+from landbridge.completion import seen_runs
 from landbridge.errors import DONE, UsageError
 from landbridge.experiments import ending, look
 from landbridge.experiments.again import again as repeated
@@ -37,6 +38,7 @@ def runs(*, everybody: bool, as_json: bool, team: str | None, **where: Any) -> i
         return DONE
     person = opened(**where, team=team, every_team=everybody and team is None)
     found = look.runs(person)
+    seen_runs.note(person.world.path, [one.name for one in found])
     if not everybody:
         found = [one for one in found if one.person == person.name]
     out = options.output(as_json=as_json)
