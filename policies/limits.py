@@ -1,4 +1,4 @@
-"""What an organization allows, whatever a fleet file says: as the pack is configured, and only then."""
+"""What an organization allows, whatever a fleet file says: by the configuration that the pack is given."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,5 +1,6 @@
 """The cluster that a command works on: what its stack published, and the ways to its cloud, machines and API."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,6 +26,7 @@ from local import client
 
 from . import info, kubeconfig
 from .info import ClusterInfo
+from .kept import CLUSTER
 from .kube import Kube, unchanged
 
 # A region that is out answers nothing; whoever asks after copies should not wait minutes to hear that.
@@ -132,15 +134,17 @@ def opened(world: World, cluster: str | None, *, local: bool) -> Session:
 
 
 def chosen(fleet: Fleet, path: Path, cluster: str | None) -> str:
-    """The cluster named on the command line, else the fleet's only one."""
-    names = list(fleet.clusters)
+    """The cluster named on the command line, else by the environment, else the fleet's only one."""
+    names, said = list(fleet.clusters), cluster
+    cluster = cluster or os.environ.get(CLUSTER)
     if cluster is None and len(names) == 1:
         return names[0]
     known = f"Its clusters: {', '.join(names)}." if names else "It has no clusters."
     if cluster is None:
         raise UsageError(f"{path.name}: which cluster is meant? Name one with --cluster. {known}")
     if cluster not in fleet.clusters:
-        raise UsageError(f"{path.name} has no cluster {cluster}. {known}")
+        why = "" if said else f", which {CLUSTER} names"
+        raise UsageError(f"{path.name} has no cluster {cluster}{why}. {known}")
     return cluster
 
 

@@ -84,7 +84,12 @@ def at_once() -> None:
         # What follows is kubectl's: its --local, for one, is another. Who wants to see calls is to see all.
         if not command_line.loudness(line.options):
             kubeconfig_cache.at_once(HOME, LOCAL_HOME, (*line.options, *line.rest))
-    elif line.command in COMMANDS and meant.local(command_line.local(line.own), command_line.fleet(line.own)):
+        return
+    if line.command == "kubeconfig":
+        from landbridge.access import credential_cache
+
+        credential_cache.at_once(HOME)
+    if line.command in COMMANDS and meant.local(command_line.local(line.own), command_line.fleet(line.own)):
         from local import client
 
         cloud = client.status(LOCAL_HOME)
