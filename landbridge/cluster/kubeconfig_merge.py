@@ -123,10 +123,10 @@ def changed(files: Sequence[Path], change: Callable[[dict[Path, Config]], set[Pa
         for path in sorted(about):
             locks.enter_context(locked(path))
         known = loaded(files)
-        about = sorted(change(known))
-        for path in about:
+        written = sorted(change(known))
+        for path in written:
             write(path, known[path])
-    return about
+    return written
 
 
 def loaded(files: Sequence[Path]) -> dict[Path, Config]:

@@ -83,7 +83,7 @@ def write_kubeconfig(
     return DONE
 
 
-def fits(*, name: str | None, **given: str | bool | None) -> None:
+def fits(*, name: str | None, **given: str | bool | Path | None) -> None:
     """Raises UsageError for options that exclude each other."""
     if given["person"] and given["machine"]:
         raise UsageError("--as and --machine exclude each other: the way past everything is the break-glass one.")
