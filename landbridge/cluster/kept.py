@@ -7,6 +7,9 @@ from pathlib import Path
 FOLDER = "kubectl"
 # The cluster that is meant where a command names none and the fleet has several.
 CLUSTER = "LANDBRIDGE_CLUSTER"
+KUBECONFIG = "KUBECONFIG"
+# What that says to a command that continues inside the local cloud, where nothing else of the user's comes.
+OUTSIDE = "LANDBRIDGE_KUBECONFIG_OUTSIDE"
 
 
 def stamp(path: Path) -> list[int] | None:

@@ -19,9 +19,10 @@ from ruamel.yaml.error import YAMLError
 
 from landbridge.errors import UsageError
 
+from .kept import KUBECONFIG, OUTSIDE
 from .kubeconfig_exec import Meant, marked
 
-VARIABLE, DEFAULT = "KUBECONFIG", ".kube/config"
+DEFAULT = ".kube/config"
 SECTIONS = {"clusters": "cluster", "users": "user", "contexts": "context"}
 CURRENT = "current-context"
 BACKUP, LOCK = ".before-landbridge", ".lock"
@@ -31,7 +32,8 @@ Config = dict[str, Any]
 
 def chain(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """The files that kubectl reads, the first of which counts where several have an entry."""
-    named = [Path(one) for one in environment.get(VARIABLE, "").split(os.pathsep) if one]
+    said = environment.get(OUTSIDE) or environment.get(KUBECONFIG, "")
+    named = [Path(one) for one in said.split(os.pathsep) if one]
     return list(dict.fromkeys(named)) or [Path.home() / DEFAULT]
 
 
@@ -169,7 +171,7 @@ def locked(path: Path) -> Iterator[None]:
                 )
             time.sleep(0.1)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}. Name another file in {VARIABLE}.") from None
+        raise UsageError(f"{path} cannot be written: {error.strerror}. Name another file in {KUBECONFIG}.") from None
     try:
         yield
     finally:

@@ -15,6 +15,7 @@ import installation
 from fleet.errors import FleetError
 from fleet.where import fleet_path
 from landbridge import command_line
+from landbridge.cluster.kept import KUBECONFIG, OUTSIDE
 
 from . import meant
 
@@ -129,5 +130,6 @@ def enter(cloud: "client.Cloud") -> NoReturn:
     from local.environment import scrubbed
 
     command = client.enter_command(cloud, [sys.executable, "-m", "landbridge", *sys.argv[1:]])
+    outside = {OUTSIDE: os.environ[KUBECONFIG]} if os.environ.get(KUBECONFIG) else {}
     sys.stdout.flush()
-    os.execvpe(command[0], command, scrubbed(os.environ))  # noqa: S606
+    os.execvpe(command[0], command, scrubbed(os.environ) | outside)  # noqa: S606

@@ -185,3 +185,26 @@ def test_the_break_glass_way_is_loud_and_needs_its_own_secret(cloud: Cloud, tmp_
     assert "BREAK-GLASS" in done.stderr
     told = json.loads((tmp_path / "c").read_text())["clusters"][0]["cluster"]
     assert told["server"] == "https://10.0.0.1:6443"
+
+
+def test_a_context_is_merged_and_removed_as_a_person_types_it(cloud: Cloud, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("current-context: mine\ncontexts: [{name: mine, context: {}}]  # by hand\n")
+    environment = {**cloud._environment(), "LANDBRIDGE_FLEET": str(cloud.fleet)}
+
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        command = ["env", f"KUBECONFIG={file}", COMMAND, "kubeconfig", *words]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+
+    done = typed("--local", "--merge")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert f"Context test-main is in {file}. Use it with `kubectl --context test-main`" in done.stderr
+    assert "# by hand" in file.read_text()
+    told = json.loads(kubectl(cloud, "--local", "config", "view", f"--kubeconfig={file}", "--output=json").stdout)
+    assert [one["name"] for one in told["contexts"]] == ["mine", "test-main"]
+    assert told["users"][0]["user"]["exec"]["args"][-1] == "--local"
+    assert "client-key-data" not in file.read_text()
+    assert typed("--local", "--merge", "--machine", "main-api-1").returncode == 2
+    done = typed("--local", "--remove")
+    assert (done.returncode, done.stderr) == (0, f"Context test-main is no longer in {file}.\n")
+    assert typed("--local", "--remove").returncode == 2

@@ -2,14 +2,16 @@
 
 import json
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from landbridge.access import people, rbac
-from landbridge.cluster import bootstrap, freeze
+from landbridge.access import exec_credential, people, rbac
+from landbridge.access.credential_cache import CredentialCache
+from landbridge.cluster import bootstrap, freeze, kubeconfig_exec
 from landbridge.cluster.kube import Kube, KubeError
 from landbridge.cluster.session import Session
 from landbridge.errors import LandbridgeError, UsageError
@@ -159,3 +161,26 @@ def test_freezing_scale_down_is_a_config_map_that_goes_by_hand(born: Session) ->
     assert told["why"] == "a drill"
     freeze.release(born.admin)
     assert freeze.frozen(born.admin) is None
+
+
+@pytest.mark.parametrize(("person", "who"), [(None, "landbridge-admin"), ("bob", "bob")])
+def test_kubectl_asks_for_a_credential_of_an_hour(
+    born: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, person: str | None, who: str
+) -> None:
+    """Real kubectl, inside the cluster's network, starts our command, which has what was signed a moment ago."""
+    issued = exec_credential.issue(born, person)
+    crt = x509.load_pem_x509_certificate(issued.crt.encode())
+    (name,) = crt.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    assert name.value == who
+    assert timedelta(minutes=50) < issued.expires - datetime.now(UTC) <= timedelta(hours=1)
+    monkeypatch.setenv("LANDBRIDGE_HOME", str(tmp_path))
+    meant = kubeconfig_exec.Meant(born.world.path, "main", local=False)
+    words = kubeconfig_exec.call(meant, person)["args"]
+    kept = CredentialCache(tmp_path, words[words.index("credential") + 1 :])
+    kept.write(exec_credential.document(issued), issued.expires.timestamp(), None)
+    config = kubeconfig_exec.config(born.info, meant, "example-main", person)
+    assert "PRIVATE KEY" not in json.dumps(config)
+    kube = Kube(json.dumps(config), born.around)
+    told = json.loads(kube.done("auth", "whoami", "--output=json"))
+    assert told["status"]["userInfo"]["username"] == who
+    assert can(kube, "delete", "nodes") == (person is None)
