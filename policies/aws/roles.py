@@ -29,6 +29,7 @@ INSTANCES = {"ec2:describeinstances"}
 # EC2's own word of VPN connections has the keys of their tunnels in it.
 LINKS = {"ec2:describetags", "cloudwatch:getmetricdata"}
 POOLS = {"servicequotas:getservicequota", "cloudwatch:getmetricdata", "ec2:describeimages"}
+FILES = {"cloudwatch:getmetricdata"}
 CHANNELS = {"ssm:getparameters"}
 DESCRIBE_ACTIONS = {"autoscaling:describeautoscalinggroups", "autoscaling:describescalingactivities"}
 SIZES = {
@@ -218,8 +219,8 @@ def _of_joining(fleet: Fleet, cluster: str) -> Own:
 
 
 def _of_fleet_metrics(fleet: Fleet, cluster: str) -> Own:
-    """It lists what lies below a few prefixes, is told of tunnels and of quotas in the cluster's regions, and reads
-    nothing.
+    """It lists what lies below a few prefixes, is told of tunnels, quotas and file systems in the cluster's regions,
+    and reads nothing.
     """
     there = team_storage.regions(fleet)
     folders = {
@@ -229,6 +230,7 @@ def _of_fleet_metrics(fleet: Fleet, cluster: str) -> Own:
     }
     linked = set(fleet_metrics.linked(fleet, cluster, "aws"))
     grown = set(autoscaler.regions(fleet, cluster, "aws"))
+    filed = set(fleet_metrics.filed(fleet, cluster, "aws"))
 
     def lists(resource: str, statement: dict[str, Any]) -> bool:
         below = {prefix for bucket, prefix in folders if bucket == resource}
@@ -239,7 +241,7 @@ def _of_fleet_metrics(fleet: Fleet, cluster: str) -> Own:
 
     channels = fleet_metrics.channel_arns(fleet, cluster)
     named = (CHANNELS, lambda resource, _: resource in channels)
-    may = (({LIST}, lists), (LINKS, within(linked)), (POOLS, within(grown)), named)
+    may = (({LIST}, lists), (LINKS, within(linked)), (POOLS, within(grown)), (FILES, within(filed)), named)
     return Own(f"the fleet metrics of {cluster}", METRICS, may)
 
 

@@ -56,7 +56,7 @@ class Clouds:
     def images(self, region: str, named: str) -> Any:
         return Bed(self, region, named)
 
-    def shares(self, region: str, named: str) -> Any:
+    def files(self, region: str, named: str) -> Any:
         return Bed(self, region, named)
 
 
@@ -97,7 +97,7 @@ def clouds() -> Clouds:
 @pytest.fixture
 def asked(clouds: Clouds) -> Iterator[Sources]:
     made = Sources(
-        sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images, clouds.shares)), AT
+        sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images, clouds.files)), AT
     )
     yield made
     for one in made.found:
