@@ -132,7 +132,8 @@ def programs(teller: Teller) -> Iterator[Hook]:
 
         return become
 
-    for name in ("execv", "execve", "execvpe"):
+    # Not execve: execvpe tries each folder of the PATH by it.
+    for name in ("execv", "execvpe"):
         yield os, name, becoming(name)
 
 

@@ -118,6 +118,19 @@ def test_more_tells_of_beginnings_and_of_what_the_engine_prints() -> None:
     assert len(less) == 1
 
 
+BECOMES = """
+import os
+from landbridge import calls
+with calls.told(calls.CALLS):
+    os.execvpe("true", ["true", "--token", "short"], os.environ)
+"""
+
+
+def test_the_program_that_a_command_becomes_is_told_once() -> None:
+    done = subprocess.run([sys.executable, "-c", BECOMES], capture_output=True, text=True, check=True)
+    assert lines(done.stderr.splitlines()) == [" becomes  true --token …"]
+
+
 def test_it_ends_with_the_command_and_leaves_python_as_it_was() -> None:
     before = [vars(owner).get(name) for owner, name, _ in hooks()]
     process = None
