@@ -54,7 +54,7 @@ def read(file: Path) -> bool:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         where = f"{file}:{mark.line + 1}" if mark else str(file)
         raise UsageError(f"{where}: it can't be read. {FORM}.") from None
-    if not isinstance(settings, CommentedMap):
+    if not isinstance(settings, CommentedMap) or not settings:
         raise UsageError(f"{file}:1: these are no settings. {FORM}.")
     for name in settings:
         if name != KEY:

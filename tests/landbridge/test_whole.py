@@ -122,6 +122,7 @@ def test_a_variable_that_says_neither_is_refused(tmp_path: Path) -> None:
         ("- local\n", ":1", "these are no settings"),
         ("local: {\n", ":2", "it can't be read"),
         ("", ":1", "these are no settings"),
+        ("{}\n", ":1", "these are no settings"),
     ],
 )
 def test_a_wrong_setting_is_told_with_its_line(tmp_path: Path, text: str, where: str, why: str) -> None:
