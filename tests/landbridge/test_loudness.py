@@ -26,7 +26,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (("-v", "status"), True, True),
     ],
 )
-def test_a_status(fleet: Path, words: tuple[str, ...], progress: bool, calls: bool) -> None:  # noqa: FBT001
+def test_a_status(fleet: Path, words: tuple[str, ...], progress: bool, calls: bool) -> None:
     done = run(fleet.parent, *words, LANDBRIDGE_FLEET=str(fleet), PULUMI_CONFIG_PASSPHRASE="example")
     assert done.returncode == 0
     assert re.search(r"^us-west-2 +never up", done.stdout, re.MULTILINE)
