@@ -65,5 +65,6 @@ def project(folder: Path, cloud: Cloud) -> Project:
     made = Project(folder, cloud, name="own-program", state=cloud.home / STATE, phrase="local")
     with (folder / "Pulumi.yaml").open("a") as file:
         file.write(f"    - {{name: landbridge, path: {ROOT}}}\n")
+        file.write(f"    - {{name: kubernetes, path: {ROOT / 'local/plugins/kubernetes'}}}\n")
     made.pulumi("config", "set", "fleet", str(cloud.fleet))
     return made
