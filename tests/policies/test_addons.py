@@ -99,5 +99,5 @@ def test_before_the_cluster_is_there_what_the_program_sets_is_judged(
     if not engine:
         del resources[ENGINE]
     asked = [{**one, "props": {}, "given": one["props"]} for one in resources.values()]
-    said = [one.message for one in analyze(asked, pack.policies(world)) if one.policyName == "addons"]
+    said = [one.message for one in analyze(asked, pack.policies(world)) if one.policyName not in pack.ADVICE]
     assert ["no engine" in one for one in said] == ([] if engine else [True] * 3)
