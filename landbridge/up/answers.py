@@ -1,26 +1,31 @@
 """What a run asks the clouds while the engine previews: whether they offer its machine types, and their quotas."""
 
 import time
+from collections.abc import Collection
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from landbridge.quotas import read
 from landbridge.quotas.table import Table
 from landbridge.shapes import check, clients
 
-if TYPE_CHECKING:
-    from .run import FleetRun
+from .run_context import RunContext
 
 
 class Asking:
-    """Beside the previews, so that nobody waits for it; `end` waits for what is not there by then."""
+    """Beside the previews, so that nobody waits for it; `end` waits for what is not there by then.
 
-    def __init__(self, run: "FleetRun", *, destroy: bool) -> None:
-        self.run, self.refusals = run, list[str]()
+    `same` are stacks that nothing has changed for. `table` has the quotas, where somebody has asked for them.
+    """
+
+    def __init__(self, run: RunContext, same: Collection[str], *, destroy: bool) -> None:
+        self.run = run
+        self.table: Table | None = None
         self.local = run.place.world == "local"
         self.pool = ThreadPoolExecutor(2)
-        # Stacks that nothing has changed for have their machines, or had them.
-        stacks = [] if destroy or check.SHAPES in run.how.ignored else [*(run.stacks.keys() - run.known.valid.keys())]
+        # Those have their machines, or had them.
+        stacks = [name for name in run.stacks if name not in same]
+        stacks = [] if destroy or check.SHAPES in run.how.ignored else stacks
         self.shapes = self.pool.submit(self._shapes, stacks) if stacks else None
         wanted = run.how.check_quotas and not destroy
         self.quotas: Future[Table] | None = self.pool.submit(self._quotas) if wanted else None
@@ -38,8 +43,11 @@ class Asking:
         if self.shapes:
             self.run.notes += self.shapes.result()
         if self.quotas:
-            self.run.quotas = self.quotas.result()
-            self.refusals = self.run.quotas.refusals()
+            self.table = self.quotas.result()
+
+    @property
+    def refusals(self) -> list[str]:
+        return self.table.refusals() if self.table else []
 
     def _shapes(self, stacks: list[str]) -> list[str]:
         world = self.run.world

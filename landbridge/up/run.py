@@ -108,13 +108,14 @@ class FleetRun(RunContext):
             read = {other for spec in self.stacks.values() for other in spec.depends_on if other in self.stacks}
             self.each(dict.fromkeys(sorted(read), ()), lambda name: self.engines[name].found())
             self.known.look()
-        with answers.Asking(self, destroy=destroy) as asking:
+        with answers.Asking(self, self.known.valid, destroy=destroy) as asking:
             self.each(dict.fromkeys(self.stacks, ()), work)
             asking.end()
         steps = {report.stack: report.steps for report in self.pending}
         self.blast = blast(steps, keep=not self.how.with_volumes)
         self.refusals = [] if destroy else [*guards.refusals(steps, self.how.ignored), *self.unfinished(steps)]
         self.refusals += asking.refusals
+        self.quotas = asking.table
 
     def unfinished(self, steps: Mapping[str, Sequence[Step]]) -> Iterator[str]:
         """What stands against it in clusters: queues that go while something is in them."""

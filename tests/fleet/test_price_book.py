@@ -73,7 +73,7 @@ def test_the_loader_takes_the_book_beside_the_file_and_rules_go_by_it(tmp_path: 
     file.write_text(text)
     with pytest.raises(FleetError, match=r"Fetch it with `landbridge prices refresh`, or say it: regions\.us-west-2"):
         load(file)
-    assert load_with_lines(file, priced=False).fleet.pools["west"].max_price_per_hour == 60
+    assert load_with_lines(file, fetched=False).fleet.pools["west"].max_price_per_hour == 60
     price_book.write(tmp_path / "fleet.prices.yaml", BOOK)
     assert load(file).price_book == BOOK
     price_book.write(tmp_path / "fleet.prices.yaml", {"us-west-2": RegionPrices(on_demand=listed(p5_48xlarge=60.5))})

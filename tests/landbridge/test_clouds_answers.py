@@ -172,23 +172,19 @@ NOBODY = "http://127.0.0.1:9"
 def run(world: World, **how: Any) -> Any:
     """What `Asking` sees of a run."""
     stacks = dict.fromkeys(("main", "west-gpu", "east-gpu"))
-    known = SimpleNamespace(valid={"east-gpu": None})
     place = SimpleNamespace(world="real")
-    return SimpleNamespace(
-        world=world, stacks=stacks, known=known, how=How(**how), place=place, interrupted=False, notes=[], quotas=None
-    )
+    return SimpleNamespace(world=world, stacks=stacks, how=How(**how), place=place, interrupted=False, notes=[])
 
 
-def asked(world: World, *, destroy: bool = False, **how: Any) -> tuple[Any, list[str]]:
-    of = run(world, **how)
-    with answers.Asking(of, destroy=destroy) as asking:
+def asked(world: World, *, destroy: bool = False, **how: Any) -> answers.Asking:
+    with answers.Asking(run(world, **how), {"east-gpu"}, destroy=destroy) as asking:
         asking.end()
-    return of, asking.refusals
+    return asking
 
 
 def test_a_run_asks_about_stacks_that_have_changed_unless_it_destroys_or_is_told_not_to(world: World, aws: Own) -> None:
     aws("offerings", {EAST: {P5: {"zones": []}}})
-    assert asked(world)[0].notes == [], "east-gpu is as it was"
+    assert asked(world).run.notes == [], "east-gpu is as it was"
     aws("offerings", {WEST: {P5: {"zones": []}}})
     with pytest.raises(FleetError, match="west-gpu needs"):
         asked(world)
@@ -276,22 +272,27 @@ def test_the_command_shows_them_and_a_run_is_refused_that_has_not_enough(
     document = json.loads(told("quotas", "--json", file=fleet_file).stdout)
     (one,) = [row for row in document["quotas"] if (row["region"], row["quota"]) == (WEST, "standard")]
     assert (document["enough"], one["verdict"], one["limit"], one["now"]["all"]) == (False, "too small", 20, 22)
-    of, refusals = asked(current(fleet_file), check_quotas=True)
+    refused = asked(current(fleet_file), check_quotas=True)
+    refusals = refused.refusals
     assert len(refusals) == 1
     assert refusals[0].startswith(
         "us-west-2: the quota standard (L-1216C47A) is 20 vCPUs, others in the account use 0, and the fleet needs 22 as "
         "it begins (etcd of main 6, API servers of main 8, laptops of us-west-2 4, system 4). Ask for 1,626: `aws "
     )
-    assert of.quotas.as_json()["enough"] is False
-    assert asked(current(fleet_file))[0].quotas is None, "nobody has asked for it"
+    assert refused.table
+    assert refused.table.as_json()["enough"] is False
+    assert asked(current(fleet_file)).table is None, "nobody has asked for it"
 
 
 def test_a_region_whose_quotas_cannot_be_read_is_no_yes(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read, "aws_clients", lambda _, region, **__: lambda of: boto_clients(NOBODY)(of, region))
-    of, refusals = asked(world, check_quotas=True, ignored=("shapes",))
-    assert {*of.quotas.away} == {WEST, EAST, "eu-west-1"}
-    assert refusals[0].startswith(f"{WEST}: quotas can't be checked: AWS does not tell its quotas (servicequotas:")
-    assert row(of.quotas, WEST, "p").verdict == "not told"
+    refused = asked(world, check_quotas=True, ignored=("shapes",))
+    assert refused.table
+    assert {*refused.table.away} == {WEST, EAST, "eu-west-1"}
+    assert refused.refusals[0].startswith(
+        f"{WEST}: quotas can't be checked: AWS does not tell its quotas (servicequotas:"
+    )
+    assert row(refused.table, WEST, "p").verdict == "not told"
 
 
 def test_shapes_are_fetched_into_the_file_that_counts_then(
