@@ -20,7 +20,7 @@ from .journal import DamagedError, Journal, records
 
 log = logging.getLogger("local.worlds")
 # Of the files; others are refused.
-FORM = 2
+FORM = 3
 # A picture costs at most this part of what calls cost.
 SHARE = 0.06
 FIRST_CPU_SECONDS = 2.0

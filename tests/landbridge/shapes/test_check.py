@@ -2,6 +2,7 @@
 
 import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -32,13 +33,13 @@ def west(fleet: Fleet) -> Bought:
     return found
 
 
-def wrong(fleet: Fleet, offer: Offer, **changed: object) -> list[str]:
+def wrong(fleet: Fleet, offer: Offer, **changed: Any) -> list[str]:
     one = west(fleet)._replace(**changed)
     answers = Answers({one.region: {one.instance_type: offer}}, {})
     return [found.what for found in check.wrong(fleet, [one], answers)]
 
 
-def offer(**changed: object) -> Offer:
+def offer(**changed: Any) -> Offer:
     known = shipped("p5.48xlarge")
     assert known
     return Offer(known.shape.model_copy(update={"zones": ("a", "b", "c")}))._replace(**changed)
