@@ -11,6 +11,7 @@ import pytest
 from botocore.exceptions import EndpointConnectionError
 from click.testing import CliRunner, Result
 
+import installation
 from landbridge import places
 from landbridge.cluster.kube import Kube
 from landbridge.commands import landbridge
@@ -104,9 +105,7 @@ def test_room_for_state_and_logs(monkeypatch: pytest.MonkeyPatch, free_gib: floa
 
 def test_programs_that_are_missing_are_named_with_their_packages(fleet: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(fleet.parent))
-    monkeypatch.setattr(enter, "ROOT", fleet.parent)
-    monkeypatch.setattr(places, "ROOT", fleet.parent)
-    monkeypatch.setattr("landbridge.cluster.kube.ROOT", fleet.parent)
+    monkeypatch.setattr(installation, "BIN", fleet.parent / "bin")
     told = {one.what: one.remedy for one in set_up._programs(Patient(fleet, home=fleet.parent))}
     assert told["Pulumi is missing: it is neither in .landbridge/bin nor on the PATH"] == "Run `make setup`."
     assert told["kubectl is missing: it is neither in .landbridge/bin nor on the PATH"] == "Run `make setup`."
