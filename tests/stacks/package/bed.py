@@ -24,15 +24,16 @@ def path(*more: Path) -> str:
     return os.pathsep.join([*map(str, folders), os.environ["PATH"]])
 
 
-def sdk(folder: Path, language: str, interpreter: Path = Path(sys.executable), package: Path = ROOT) -> Path:
-    """The folder of one, as `pulumi package add PACKAGE` makes it.
+def sdk(folder: Path, language: str, plugin: Path | None = None) -> Path:
+    """The folder of one, as `pulumi package add` makes it; by default of this checkout.
 
     That would first install, by the network, what PulumiPlugin.yaml says: the plugin has a way of its own here.
     """
-    plugin = folder / "plugin/pulumi-resource-landbridge"
-    plugin.parent.mkdir(parents=True, exist_ok=True)
-    plugin.write_text(f'#!/bin/sh\nexec "{interpreter}" "{package}" "$@"\n')
-    plugin.chmod(0o755)
+    if plugin is None:
+        plugin = folder / "plugin/pulumi-resource-landbridge"
+        plugin.parent.mkdir(parents=True, exist_ok=True)
+        plugin.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}" "$@"\n')
+        plugin.chmod(0o755)
     words = ["package", "gen-sdk", str(plugin), "--language", language, "--local", "--out", "."]
     run(folder, "pulumi", "--non-interactive", *words)
     return folder / language

@@ -108,19 +108,14 @@ LANGUAGES: dict[str, Callable[[World, Path], str]] = {
 
 
 def sdk(world: World, folder: Path, language: str) -> Path:
-    """Of the package that `landbridge setup` has laid out, by the environment's own Python."""
-    return bed.sdk(
-        folder.with_name(f"sdk-{language}"), language, world.installed.bin / "python", world.programs / "package"
-    )
+    """Of the environment's own plugin."""
+    (made := folder.with_name(f"sdk-{language}")).mkdir()
+    return bed.sdk(made, language, world.installed.bin / "pulumi-resource-landbridge")
 
 
 def project(world: World, folder: Path, runtime: str) -> None:
-    """The example's own, where the package and the clouds' plugins are named by where they are."""
-    places = {
-        "landbridge": world.programs / "package",
-        **{name: world.house / "local/plugins" / name for name in PLUGINS},
-    }
-    plugins = "".join(f"    - {{name: {name}, path: {path}}}\n" for name, path in places.items())
+    """The example's own with the local cloud's plugins; ours is on the PATH, as where the environment is active."""
+    plugins = "".join(f"    - {{name: {name}, path: {world.house / 'local/plugins' / name}}}\n" for name in PLUGINS)
     _, resources, rest = (folder / "Pulumi.yaml").read_text().partition("resources:\n")
     (folder / "Pulumi.yaml").write_text(
         f"name: own-program\nruntime: {runtime}\nconfig:\n  fleet: {world.fleet}\nplugins:\n  providers:\n{plugins}"
