@@ -54,7 +54,7 @@ def texts(
 def test_every_parameter_is_completed_or_known_to_be_free() -> None:
     known = {*completers.COMPLETED, *completers.FREE, *completers.FILES}
     every = [(words, completers.label(one)) for words, one in texts(landbridge, "landbridge")]
-    assert len(every) > 200
+    assert len(every) > 100
     assert [f"{words} {label}" for words, label in every if label not in known] == []
     assert known - {label for _, label in every} == set(), "none has these any more"
     assert not set(completers.COMPLETED) & completers.FREE
@@ -98,7 +98,6 @@ def test_values_of_all_kinds() -> None:
     kinds = {
         ("up", "us-w"): ["us-west-2", "us-west-2-laptops"],
         ("cluster", "roll", ""): ["main"],
-        ("up", "--cluster", "m"): [],  # it has no such option
         ("status", "--fleet", str(ROOT / "fleet.yaml"), "east"): ["east-gpu"],
         ("pool", "roll", "s"): ["site-gpu", "south-gpu", "system"],
         ("site", "enrol", ""): ["lab"],
