@@ -87,7 +87,8 @@ def text(words: str) -> str:
 def escaped(words: str) -> str:
     """With what roff reads as its own made plain: backslashes first, then dashes, which are to be copied as typed."""
     named = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", '"': "\\(dq"}
-    return "".join(named.get(letter, letter) for letter in words)
+    # Letters beyond ASCII by their number: roff itself reads bytes.
+    return "".join(named.get(c, c if c.isascii() else f"\\[u{ord(c):04X}]") for c in words)
 
 
 def write(folder: Path) -> int:
