@@ -70,10 +70,12 @@ def world(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wor
     shutil.copytree(EXAMPLE, installed.work / "own")
     made = World(installed, installed.work / "own/fleet.yaml")
     installed.run("landbridge", "setup", "--local", seconds=SECONDS)
-    made.landbridge("up", "--local", "--yes", "us-west-2")
-    made.landbridge("local", "exec", "--", str(installed.bin / "python"), "-c", IMAGE)
-    yield made
-    installed.run("landbridge", "local", "forget", "--yes")
+    try:
+        made.landbridge("up", "--local", "--yes", "us-west-2")
+        made.landbridge("local", "exec", "--", str(installed.bin / "python"), "-c", IMAGE)
+        yield made
+    finally:
+        installed.run("landbridge", "local", "forget", "--yes")
 
 
 def in_python(world: World, folder: Path) -> str:
