@@ -13,7 +13,7 @@ LOUDNESS = re.compile(r"-[vq]+|--verbose|--quiet")
 
 
 class CommandLine(NamedTuple):
-    """`landbridge [OPTIONS] COMMAND [REST]`: options of the whole command before its name, and what follows."""
+    """Options of the whole command before a command's name, and what follows it."""
 
     options: tuple[str, ...]
     command: str

@@ -59,6 +59,8 @@ def helped(program: str, *words: str) -> tuple[int, str]:
 def wrong_of_program(text: str) -> str | None:
     """Of kubectl and pulumi: their help of a command has the options that we name, or all commands have."""
     program, *rest = remedies.words(text)
+    if rest[:1] == ["landbridge"]:  # kubectl's plugin, which is the whole command line
+        return None
     path = [word for word in rest[:2] if re.fullmatch(r"[a-z][a-z-]+", word)]
     everywhere = helped(program, "options")[1] if program == "kubectl" else ""
     for words in (path, path[:1]):

@@ -9,11 +9,13 @@ import click
 import installation
 from landbridge import extras
 
+from .options import local_option
+
 TOOL = installation.TREE / "tools/setup.py"
 
 
 @click.command()
-@click.option("--local", is_flag=True, help="Everything of the local cloud: etcd, Kubernetes and what runs on it, too.")
+@local_option
 def setup(*, local: bool) -> NoReturn:
     """Brings the programs that commands call: Pulumi and kubectl, or with --local all of the local cloud.
 

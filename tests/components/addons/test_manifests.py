@@ -104,6 +104,7 @@ def test_a_cluster_has_the_add_ons_that_it_needs(example: AddOnsSpec) -> None:
         "csi-nfs",
         "spares",
         "gpu-exporter",
+        "site-metrics",
     }
     assert list(addons.manifests(clouds_only(bed.in_aws(example)))) == [name for name in in_aws if name not in without]
     # Nobody has published a file system yet: drivers, and no volumes.

@@ -138,6 +138,7 @@ def report(command: str, fleet: Fleet, *, as_json: bool = False) -> Report:
         pending=[],
         blast=Blast(),
         refusals=[],
+        quotas=None,
         **dict.fromkeys(("interrupted", "failed", "changed"), False),
     )
     return Report(command, run, Output(Console(record=True, width=300), Console(stderr=True), as_json=as_json))

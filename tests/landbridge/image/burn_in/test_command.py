@@ -168,7 +168,8 @@ def test_the_fleet_says_how_many_gpus_were_bought(programs: Path, run: Any, node
     text, eight = (ROOT / "fleet.yaml").read_text(), "instance_type: p5.48xlarge, gpus: 8, max: 40"
     assert eight in text
     fleet = tmp_path / "fleet.yaml"
-    fleet.write_text(text.replace(eight, eight.replace("gpus: 8", "gpus: 4")))
+    four = eight.replace("p5.48xlarge", "g6e.12xlarge").replace("gpus: 8", "gpus: 4")
+    fleet.write_text(text.replace(eight, four))
     shutil.copy(ROOT / "fleet.lock.yaml", tmp_path)
     done = run("--local", "--quick", "--fleet", str(fleet))
     assert "GPUs of the driver: 8, allowed 4" in done.output

@@ -26,7 +26,7 @@ from tests.support.cloud import ROOT
 
 REGION = "southcentralus"
 PLACE = Place("local", ROOT, "file:///dev/null", "passphrase", ROOT)
-SIZE = "Standard_D2s_v5"
+SIZE, GPU_SIZE = "Standard_D2s_v5", "Standard_NC4as_T4_v3"
 FLEET = f"""\
 fleet: both
 owner: ops
@@ -38,7 +38,7 @@ regions:
 clusters:
   main: {{region: {REGION}, kubernetes: 1.36.2}}
 pools:
-  big: {{kind: gpu, cluster: main, region: {REGION}, owner: ops, instance_type: {SIZE}, gpus: 1, max: 6}}
+  big: {{kind: gpu, cluster: main, region: {REGION}, owner: ops, instance_type: {GPU_SIZE}, gpus: 1, max: 6}}
   cpu: {{kind: cpu, cluster: main, region: {REGION}, owner: ops, instance_type: {SIZE}, max: 4}}
   system: {{kind: system, cluster: main, region: {REGION}, owner: ops, instance_type: {SIZE}, min: 2, max: 4}}
 teams:
