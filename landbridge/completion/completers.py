@@ -74,8 +74,6 @@ FREE = {
     "USER@HOST",
     "WHAT",
 }
-# Options that hold a file's name, though commands take them as text.
-FILES = {"--output"}
 
 
 def label(parameter: click.Parameter) -> str:
@@ -91,8 +89,6 @@ Callback = Callable[[click.Context, click.Parameter, str], list[CompletionItem[s
 
 def completer(name: str) -> Callback | None:
     """What answers for a parameter of this label."""
-    if name in FILES:
-        return lambda _context, _parameter, incomplete: [CompletionItem(incomplete, type="file")]
     kind = COMPLETED.get(name)
     return None if kind is None else lambda context, _, incomplete: items(context, kind, incomplete)
 

@@ -52,7 +52,7 @@ def texts(
 
 
 def test_every_parameter_is_completed_or_known_to_be_free() -> None:
-    known = {*completers.COMPLETED, *completers.FREE, *completers.FILES}
+    known = {*completers.COMPLETED, *completers.FREE}
     every = [(words, completers.label(one)) for words, one in texts(landbridge, "landbridge")]
     assert len(every) > 100
     assert [f"{words} {label}" for words, label in every if label not in known] == []

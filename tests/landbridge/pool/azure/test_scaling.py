@@ -11,7 +11,7 @@ from landbridge.pool import images, listing
 from landbridge.pool.regions import RegionError
 from landbridge.pool.resize import Outcome, Resize
 from landbridge.pool.roll import How, Roll
-from tests.landbridge.pool.azure.bed import GPU_SIZE, REGION, Bed, make
+from tests.landbridge.pool.azure.bed import REGION, SIZE, Bed, make
 from tests.local.azure.conftest import azure  # noqa: F401
 from tests.local.azure.support import LocalAzure
 from tests.support.apiserver import server
@@ -68,7 +68,7 @@ def test_it_shrinks_by_idle_machines_and_their_nodes_go(bed: Bed) -> None:
 
 
 def test_what_one_zone_has_no_hardware_for_is_asked_of_the_next_and_what_failed_goes(bed: Bed) -> None:
-    bed.azure.own("capacity", [{"location": REGION, "size": GPU_SIZE, "zone": "1", "most": 0, "leaves_failed": True}])
+    bed.azure.own("capacity", [{"location": REGION, "size": SIZE, "zone": "1", "most": 0, "leaves_failed": True}])
     with pytest.raises(LandbridgeError, match=r"both-big-1 launches none: (Zonal)?AllocationFailed") as late:
         sized(bed, "big", 2, seconds=1)
     assert "what one group can't launch is asked of the pool's others" in str(late.value)
