@@ -22,6 +22,8 @@ from .prices_refresh import loaded_unfetched
 from .shapes_refresh import refresh
 
 NOT_KNOWN = "-"
+RIGHT = ("vcpus", "gib")
+TOLD = (*RIGHT, "gpus", "network", "disks", "zones")
 
 
 class Row(NamedTuple):
@@ -72,20 +74,24 @@ def _document(row: Row) -> dict[str, Any]:
 
 
 def show(rows: Sequence[Row], out: Output) -> None:
-    right = ("vcpus", "gib")
-    heads = ("region", "type", *right, "gpus", "network", "disks", "zones", "as of", "for")
-    table = tables.plain_table(*heads, right=right)
-    for column in (1, 4, 8):
-        table.columns[column].no_wrap = True
-    for row in rows:
-        told = cells(row.known.shape) if row.known else (NOT_KNOWN,) * 6
-        dated = str(row.known.date) if row.known else ""
-        table.add_row(Text(row.region, style="bold"), row.instance_type, *told, dated, ", ".join(row.users))
+    """Columns of which nothing is known are left out, and days that are all the same: the line below has that one."""
+    told = [cells(row.known.shape) if row.known else (NOT_KNOWN,) * len(TOLD) for row in rows]
+    dates = [str(row.known.date) if row.known else NOT_KNOWN for row in rows]
+    columns = {name: cell for name, cell in zip(TOLD, zip(*told, strict=True), strict=True) if {*cell} != {NOT_KNOWN}}
+    if len({*dates}) > 1:
+        columns["as of"] = tuple(dates)
+    table = tables.plain_table("region", "type", *columns, "for", right=RIGHT)
+    table.columns[1].no_wrap = True
+    for column in table.columns[2:]:
+        column.overflow = "fold"
+    for number, row in enumerate(rows):
+        known = (cell[number] for cell in columns.values())
+        table.add_row(Text(row.region, style="bold"), row.instance_type, *known, ", ".join(row.users))
     out.console.print(table)
 
 
 def cells(shape: BookShape) -> tuple[str, ...]:
-    """Those of one type, but for its name."""
+    """Those of one type, as TOLD calls them."""
     fabric = f"{shape.efa} EFA" if shape.efa else "InfiniBand" if shape.rdma else ""
     return (
         str(shape.cpus),
