@@ -82,8 +82,7 @@ def show(rows: Sequence[Row], out: Output) -> None:
         columns["as of"] = tuple(dates)
     table = tables.plain_table("region", "type", *columns, "for", right=RIGHT)
     table.columns[1].no_wrap = True
-    for column in table.columns[2:]:
-        column.overflow = "fold"
+    table.columns[-1].overflow = "fold"
     for number, row in enumerate(rows):
         known = (cell[number] for cell in columns.values())
         table.add_row(Text(row.region, style="bold"), row.instance_type, *known, ", ".join(row.users))
