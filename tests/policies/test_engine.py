@@ -86,7 +86,7 @@ template = aws.ec2.LaunchTemplate("l", metadata_options={"http_tokens": "require
 of_group = [{"key": key, "value": value, "propagate_at_launch": True} for key, value in tags.items()]
 aws.autoscaling.Group("a", min_size=0, max_size=5, launch_template={"name": "l"}, tags=of_group, opts=opts)
 """
-EAST = 'aws.sqs.Queue("q", region="us-east-1", tags=tags, opts=opts)\n'
+EAST = 'aws.ec2.SecurityGroup("s", vpc_id=vpc.id, region="us-east-1", tags=tags, opts=opts)\n'
 
 
 @pytest.mark.parametrize(
@@ -128,13 +128,12 @@ runpy.run_module("stacks", run_name="__main__")
 """
 # The command line with that program in the place of ours. Inside of the local cloud it has no need to enter it first.
 COMMAND_LINE = """\
-import os, re, sys
+import shutil, sys
 from landbridge import cli, projects
 write, program, *sys.argv[1:] = projects.write_local, *sys.argv[1:]
 def forgetful(folder):
     write(folder)
-    project = folder / "Pulumi.yaml"
-    project.write_text(re.sub("(?m)^main:.*", "main: " + os.path.relpath(program, folder.resolve()), project.read_text()))
+    shutil.copy(program + "/__main__.py", folder)
 projects.write_local = forgetful
 sys.exit(cli.main())
 """

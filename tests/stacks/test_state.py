@@ -73,7 +73,7 @@ def test_settings_lie_beside_a_fleet_file_that_has_no_project_of_its_own(team: T
     assert stack.place.project == team.home / "landbridge/projects/small"
     stack.found()
     assert (team.folder / "Pulumi.one.yaml").read_text().startswith("encryptionsalt: v1:")
-    assert [path.name for path in stack.place.project.iterdir()] == ["Pulumi.yaml"]
+    assert {path.name for path in stack.place.project.iterdir()} == {"Pulumi.yaml", "__main__.py"}
     state = json.loads((team.state / ".pulumi/stacks/landbridge/one.json").read_text())
     assert state["checkpoint"]["latest"]["secrets_providers"]["type"] == "passphrase"
     # What it runs are the repository's programs.
