@@ -11,8 +11,10 @@ from tests.test_house import ARROWS, tracked
 PAGE = ROOT / "docs/guide/commands.md"
 # Passed on from one of our own programs to another.
 OURS = {
+    "LANDBRIDGE_COMPLETE",
     "LANDBRIDGE_DASHBOARD_SOCKET",
     "LANDBRIDGE_INTERPRETER",
+    "LANDBRIDGE_KUBECONFIG_OUTSIDE",
     "LANDBRIDGE_LOCAL_GPUS",
     "LANDBRIDGE_PROVIDER_PORT",
     "LANDBRIDGE_ROLLED",
