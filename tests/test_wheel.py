@@ -155,7 +155,10 @@ def test_commands_run_in_an_empty_folder(installed: Installed) -> None:
 @pytest.mark.cloud
 def test_the_local_cloud_comes_up_from_a_wheel(installed: Installed) -> None:
     """Its programs are those that `make setup` has built, so that nothing is built here."""
-    assert "from source" not in installed.run("landbridge", "setup", "--local", seconds=300).stdout
+    told = installed.run("landbridge", "setup", "--local", seconds=300).stdout
+    assert "from source" not in told
+    assert "man pages" not in told
+    assert (installed.environment / "share/man/man1/landbridge-pool-roll.1").read_text().startswith(".TH")
     (installed.work / "fleet.yaml").write_text(FLEET)
     installed.run("landbridge", "plan", "--write")
     installed.run("landbridge", "up", "--local", "--yes", seconds=500)

@@ -1,6 +1,6 @@
 """Man pages of all commands, from the commands themselves: `make man`, or `python tools/man_pages.py FOLDER`.
 
-An installation has them in share/man/man1. A page a command, as git has them: `man landbridge-pool-roll`.
+`landbridge setup` writes them to share/man/man1 of its environment. A page a command: `man landbridge-pool-roll`.
 """
 
 import re

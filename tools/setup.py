@@ -3,6 +3,7 @@
 `landbridge setup` calls it with `real` or `local`: the programs that fleets there want, and no Python packages.
 """
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -44,6 +45,8 @@ def main(what: str = CHECKOUT) -> int:
         if what == CHECKOUT:
             python_env.set_up(installation.TREE, logs, progress)
         sets.set_up(wanted, programs, cache, logs, progress)
+        if what != CHECKOUT:
+            pages(progress)
     except SetupError as error:
         print(f"\nSet-up stopped: {error}", file=sys.stderr)
         return 1 if what == CHECKOUT else 2  # of all commands of landbridge the code for set-up
@@ -54,6 +57,15 @@ def main(what: str = CHECKOUT) -> int:
     message = f"Set up in {progress.total()}" if steps else "All is set up"
     progress.say(f"{message}. The command is .venv/bin/landbridge" if what == CHECKOUT else f"{message}.")
     return 0
+
+
+def pages(progress: Progress) -> None:
+    """`man landbridge`: man looks beside each folder of the PATH. An environment of somebody else's stays without."""
+    folder = Path(sys.prefix, "share/man/man1")
+    program = installation.TREE / "tools/man_pages.py"
+    done = subprocess.run([sys.executable, program, folder], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        progress.say(f"Without man pages: {done.stderr.strip().rpartition(chr(10))[2]}")
 
 
 if __name__ == "__main__":

@@ -67,7 +67,7 @@ def test_the_formatter_takes_all_without_a_warning() -> None:
 @pytest.mark.skipif(GROFF is None, reason="groff is not installed")
 def test_what_help_says_is_read_there() -> None:
     page = plain(PAGES["landbridge-pool-roll.1"])
-    assert "--cluster NAME" in page
+    assert "--deadline DURATION" in page
     assert "landbridge pool roll [OPTIONS] POOL" in page
     assert "landbridge-pool(1)" in page
     assert "landbridge 1.2.3" in page
