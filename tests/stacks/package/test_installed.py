@@ -90,8 +90,8 @@ def in_typescript(world: World, folder: Path) -> str:
     """The same by npm."""
     bed.build_languages()
     made = sdk(world, folder, "nodejs")
-    bed.run(folder, "npm", "install", "--no-audit", "--no-fund", f"@pulumi/landbridge@file:{made}")
-    # Newer npm's run no scripts of packages unasked, and the SDK's is this one.
+    bed.run(folder, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"@pulumi/landbridge@file:{made}")
+    # What its script would do, which newer versions of npm run no more unasked, and older ones before tsc is there.
     bed.run(folder, "npx", "--no-install", "tsc", "-p", "node_modules/@pulumi/landbridge")
     return "nodejs"
 
@@ -140,5 +140,5 @@ def test_the_example_makes_the_cluster(world: World, language: str) -> None:
     assert sorted(told["second-cpu"]) == sorted(PoolOutputs.__annotations__)
     assert told["endpoint"] == "https://second.us-west-2.fleet.example.com:6443"
     world.pulumi(folder, "up", "--yes", "--skip-preview", "--expect-no-changes")
-    # Names of the next one's are the same.
-    world.pulumi(folder, "destroy", "--yes", "--skip-preview", "--remove")
+    # Protected things too: names of the next one's are the same.
+    world.pulumi(folder, "destroy", "--yes", "--skip-preview", "--ignore-protect", "--remove")

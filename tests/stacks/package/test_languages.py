@@ -103,7 +103,15 @@ def test_the_example_in_typescript_makes_the_cluster(cloud: Cloud, tmp_path: Pat
     project = bed.project(tmp_path / "project", cloud)
     written(project, "typescript", "nodejs")
     sdk = bed.sdk(tmp_path / "sdk", "nodejs")
-    bed.run(project.folder, "npm", "install", "--no-audit", "--no-fund", f"@pulumi/landbridge@file:{sdk}")
-    # Newer npm's run no scripts of packages unasked, and the SDK's is this one.
+    bed.run(
+        project.folder,
+        "npm",
+        "install",
+        "--ignore-scripts",
+        "--no-audit",
+        "--no-fund",
+        f"@pulumi/landbridge@file:{sdk}",
+    )
+    # What its script would do, which newer versions of npm run no more unasked, and older ones before tsc is there.
     bed.run(project.folder, "npx", "--no-install", "tsc", "-p", "node_modules/@pulumi/landbridge")
     makes_the_cluster(project)
