@@ -11,13 +11,13 @@ from .model import Cloud, Fleet
 SPACE, ACCOUNT = "kube-system", "fleet-metrics"
 # Whom a token of its service account is about.
 SUBJECT = f"system:serviceaccount:{SPACE}:{ACCOUNT}"
-HOME, COPY, RESTORES = "home", "copy", "restores"
+HOME, COPY, RESTORES, DRIFT = "home", "copy", "restores", "drift"
 _BLOBS = "Microsoft.Storage/storageAccounts/blobServices/containers/blobs"
 
 
 class Folder(NamedTuple):
     """Below `prefix` in the fleet bucket of `region` lie a cluster's snapshots, those of its home or their copies, or
-    what drills leave of restores that they have tested.
+    what drills leave of restores that they have tested, or looks at drift of what they have found.
     """
 
     where: str
@@ -27,7 +27,7 @@ class Folder(NamedTuple):
 
 def folders(fleet: Fleet, cluster: str) -> list[Folder]:
     """What it may list, and nothing more: it reads none."""
-    return [*snapshots(fleet, cluster), restores(fleet, cluster)]
+    return [*snapshots(fleet, cluster), restores(fleet, cluster), drift(fleet, cluster)]
 
 
 def listed(fleet: Fleet, cluster: str) -> dict[str, list[str]]:
@@ -52,6 +52,15 @@ def restores(fleet: Fleet, cluster: str) -> Folder:
 def drilled(cluster: str) -> str:
     """Where drills tell of restores. What lies there never goes: components/storage/places.py."""
     return f"{RESTORES}/{cluster}/"
+
+
+def drift(fleet: Fleet, cluster: str) -> Folder:
+    return Folder(DRIFT, fleet.clusters[cluster].region, looked_at(cluster))
+
+
+def looked_at(cluster: str) -> str:
+    """Where looks at drift tell of stacks: STACK/TIME-COUNT.json."""
+    return f"{DRIFT}/{cluster}/"
 
 
 def places(fleet: Fleet, cluster: str) -> set[str]:

@@ -8,6 +8,8 @@ from fleet import recorder
 # expires.
 # Below restores/CLUSTER/ a drill leaves a few bytes of each restore that it has tested (fleet/fleet_metrics.py): they
 # stay, for what was tested a year ago is asked for then.
+# Below drift/CLUSTER/STACK/ a look at drift leaves the number of what differs. Looks remove older ones, and nothing
+# else does: how long ago the last one was is asked for, too.
 # Below RECORDS/CLUSTER/ and TEAM_RECORDS/TEAM/CLUSTER/ lies what a cluster's recorder saw (fleet/recorder.py).
 BACKUPS, AUDIT, COPIES, FLOW_LOGS, NFS = "backups", "audit", "copies", "flow-logs", "nfs"
 RECORDS, TEAM_RECORDS = recorder.RECORDS, recorder.TEAM_RECORDS

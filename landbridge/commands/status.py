@@ -1,9 +1,11 @@
 """`landbridge status`: each stack's last update, resources, and drift if asked."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
+from fleet.world import World
 from landbridge import places
 from landbridge.engine.pulumi_command import PulumiCommand
 from landbridge.errors import DONE, FAILED
@@ -33,9 +35,25 @@ def status(stacks: tuple[str, ...], *, local: bool, fleet_file: Path | None, dri
     looked = stack_status.Looked([*picked, *left], place, engine)
     with progress.Screen(looked.reports, notes, out.progress).shown():
         looked.look(drift=drift)
+        if drift:
+            notes += _leave(looked, world, place, whole=not stacks)
     if as_json:
         document = {"fleet": world.fleet.fleet, "world": place.world, "notes": notes}
         out.document({**document, "stacks": looked.as_json()})
     else:
         looked.show(out.console)
     return FAILED if looked.failed else DONE
+
+
+def _leave(looked: stack_status.Looked, world: World, place: places.Place, *, whole: bool) -> list[str]:
+    """For clusters' monitoring; notes where that can't be."""
+    from landbridge.cluster import session  # speaks to clouds: a look at states alone starts without it
+    from landbridge.status import left
+
+    return left.leave(
+        world.fleet,
+        looked.found,
+        lambda region, name: session.cloud_in(world, place, region, hasty=True).bucket(name),
+        datetime.now(UTC),
+        whole=whole,
+    )

@@ -49,6 +49,15 @@ class Looked:
     def failed(self) -> bool:
         return any(report.phase == "failed" for report in self.reports.values())
 
+    @property
+    def found(self) -> dict[str, list[str] | None]:
+        """How the cloud differs from each stack that holds anything; None where that is not known, or is changing."""
+        return {
+            name: None if one.held_by else one.drift
+            for name, one in self.stacks.items()
+            if one.resources or self.reports[name].phase == "failed"
+        }
+
     def look(self, *, drift: bool) -> None:
         schedule.run(dict.fromkeys(self.stacks, ()), lambda name: self.tell(name, drift=drift))
 

@@ -1,7 +1,7 @@
 """What the service tells, as Prometheus reads it. Times are seconds of the epoch."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from prometheus_client import Gauge
 
@@ -15,6 +15,12 @@ backup_newest_seconds = Gauge("landbridge_backup_newest_seconds", "When a ring's
 backup_due_seconds = Gauge("landbridge_backup_due_seconds", "How old that may be when all is well", SNAPSHOTS)
 restore_tested_seconds = Gauge("landbridge_restore_tested_seconds", "When a drill last restored a ring", RESTORES)
 restore_due_seconds = Gauge("landbridge_restore_due_seconds", "How long ago that may be", RESTORES)
+drift_resources = Gauge(
+    "landbridge_drift_resources",
+    "How many resources of a stack differed from what was built",
+    ["stack"],
+)
+drift_looked_seconds = Gauge("landbridge_drift_looked_seconds", "When somebody last looked at that", ["stack"])
 tunnels_up = Gauge(
     "landbridge_tunnels_up", "Which part of a connection's tunnels is up", ["link", "connection", "place", "region"]
 )
@@ -41,6 +47,19 @@ class Room(NamedTuple):
     most: float | None
 
 
+class Look(NamedTuple):
+    """At a stack's drift: when, and how many resources differed."""
+
+    looked: float
+    resources: int
+
+
+class Told(Protocol):
+    """What one source tells."""
+
+    def tell(self, values: Mapping[Labels, Any]) -> None: ...
+
+
 class Series:
     """What one source tells by a gauge: what it tells no more goes, and what it tells still is never away meanwhile."""
 
@@ -53,3 +72,14 @@ class Series:
         for labels in self.known - values.keys():
             self.gauge.remove(*labels)
         self.known = {*values}
+
+
+class Looks:
+    """The same of two gauges that one reading is of."""
+
+    def __init__(self) -> None:
+        self.looked, self.resources = Series(drift_looked_seconds), Series(drift_resources)
+
+    def tell(self, values: Mapping[Labels, Look]) -> None:
+        self.looked.tell({labels: look.looked for labels, look in values.items()})
+        self.resources.tell({labels: look.resources for labels, look in values.items()})

@@ -33,6 +33,14 @@ class Restores(NamedTuple):
     due_seconds: int
 
 
+class Drift(NamedTuple):
+    """What looks at drift have left in one bucket of a cluster's stacks: below `folder` of `into`."""
+
+    region: str
+    into: str
+    folder: str
+
+
 class Connection(NamedTuple):
     """Two tunnels, or more, of a link with `place`. `named` is AWS's tag Name, or Azure's id."""
 
@@ -80,6 +88,7 @@ class Settings(NamedTuple):
 
     backups: list[Backup]
     restores: list[Restores]
+    drift: list[Drift]
     connections: list[Connection]
     quotas: list[Quota]
     images: list[Image]
@@ -90,6 +99,7 @@ class Settings(NamedTuple):
 ROWS: dict[str, type[Any]] = {
     "backups": Backup,
     "restores": Restores,
+    "drift": Drift,
     "connections": Connection,
     "quotas": Quota,
     "images": Image,

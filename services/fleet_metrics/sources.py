@@ -6,10 +6,10 @@ from functools import cache
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from . import backups, clouds, metrics
+from . import backups, clouds, drift, metrics
 from .errors import CloudError
-from .metrics import Labels, Series
-from .settings import Backup, Connection, Image, Quota, Restores, Settings, Share
+from .metrics import Labels, Looks, Series, Told
+from .settings import Backup, Connection, Drift, Image, Quota, Restores, Settings, Share
 
 # What a source has told holds for so long while it does not answer. Then its alarms are silent, and that of silence is
 # on: an answer lost is no snapshot lost.
@@ -34,8 +34,8 @@ class Source(NamedTuple):
 
     kind: str
     region: str
-    series: Series
-    read: Callable[[float], Mapping[Labels, float]]
+    series: Told
+    read: Callable[[float], Mapping[Labels, Any]]
 
 
 class Sources:
@@ -76,6 +76,8 @@ def sources(told: Settings, opened: Opened = REAL) -> Iterator[Source]:
         yield _backups(region, bucket(into, region), [*mine])
     for (region, into), tested in groupby(told.restores, key=lambda one: (one.region, one.into)):
         yield _restores(region, bucket(into, region), [*tested])
+    for left in told.drift:
+        yield _drift(left, bucket(left.into, left.region))
     parts: tuple[tuple[Iterable[Any], Callable[[str, str], Any], Callable[..., Source]], ...] = (
         (told.connections, opened.tunnels, _links),
         (told.quotas, opened.quotas, _quotas),
@@ -96,6 +98,10 @@ def _backups(region: str, bucket: clouds.Bucket, mine: list[Backup]) -> Source:
 def _restores(region: str, bucket: clouds.Bucket, mine: list[Restores]) -> Source:
     series = Series(metrics.restore_tested_seconds)
     return Source("restores", region, series, lambda now: backups.restored(bucket.listed, mine, now))
+
+
+def _drift(left: Drift, bucket: clouds.Bucket) -> Source:
+    return Source("drift", left.region, Looks(), lambda _: drift.looks(bucket.listed, left))
 
 
 def _links(region: str, tunnels: clouds.Tunnels, here: list[Connection]) -> Source:

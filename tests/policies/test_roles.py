@@ -271,21 +271,23 @@ BEYOND: dict[str, Any] = {
     "another cluster's list": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/other/*"}),
     "a list of all snapshots": lambda home, *_: home["Condition"]["StringLike"].update({"s3:prefix": "backups/*"}),
     "all clusters' restores": lambda *all_: all_[2]["Condition"]["StringLike"].update({"s3:prefix": "restores/*"}),
-    "any channel": lambda *all_: all_[6].update(Resource=["*"]),
-    "secrets of Parameter Store": lambda *all_: all_[6]["Action"].append("ssm:GetParametersByPath"),
-    "instances": lambda *all_: all_[4]["Action"].append("ec2:DescribeInstances"),
-    "quotas of another region": lambda *all_: all_[4]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
+    "all clusters' drift": lambda *all_: all_[3]["Condition"]["StringLike"].update({"s3:prefix": "drift/*"}),
+    "looks to read": lambda *all_: all_[3]["Action"].append("s3:GetObject"),
+    "any channel": lambda *all_: all_[7].update(Resource=["*"]),
+    "secrets of Parameter Store": lambda *all_: all_[7]["Action"].append("ssm:GetParametersByPath"),
+    "instances": lambda *all_: all_[5]["Action"].append("ec2:DescribeInstances"),
+    "quotas of another region": lambda *all_: all_[5]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
         "ap-south-1"
     ),
-    "file systems themselves": lambda *all_: all_[5]["Action"].append("elasticfilesystem:DescribeFileSystems"),
-    "file systems of another region": lambda *all_: all_[5]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
+    "file systems themselves": lambda *all_: all_[6]["Action"].append("elasticfilesystem:DescribeFileSystems"),
+    "file systems of another region": lambda *all_: all_[6]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
         "ap-south-1"
     ),
     "copies where there are none": lambda home, copy, *_: copy.update(Resource=home["Resource"]),
     "another region's bucket": lambda home, *_: home.update(Resource=[ELSEWHERE]),
-    "keys of tunnels": lambda *all_: all_[3]["Action"].append("ec2:DescribeVpnConnections"),
-    "a look anywhere": lambda *all_: all_[3].pop("Condition"),
-    "a look at another region": lambda *all_: all_[3]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
+    "keys of tunnels": lambda *all_: all_[4]["Action"].append("ec2:DescribeVpnConnections"),
+    "a look anywhere": lambda *all_: all_[4].pop("Condition"),
+    "a look at another region": lambda *all_: all_[4]["Condition"]["StringEquals"]["aws:RequestedRegion"].append(
         "ap-south-1"
     ),
 }

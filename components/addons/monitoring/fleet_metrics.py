@@ -1,5 +1,5 @@
 """What Prometheus can't ask itself, and only clouds and buckets know: how old snapshots are, when a restore was last
-tested, how links are, and what shares hold.
+tested, what differs from what was built, how links are, and what shares hold.
 
 One pod: what it reads is in the clouds, and while it moves nothing is lost.
 """
@@ -62,6 +62,7 @@ def settings(spec: AddOnsSpec) -> Manifest:
     return {
         "backups": [*_backups(fleet, name)],
         "restores": [*_restores(fleet, name)],
+        "drift": [_drift(fleet, name)],
         "connections": [*connections(fleet, name)],
         "quotas": [*_quotas(fleet, name)],
         "images": [*_images(fleet, name)],
@@ -97,6 +98,11 @@ def _restores(fleet: Fleet, cluster: str) -> Iterator[Manifest]:
             "folder": f"{folder.prefix}{ring.name}/",
             "due_seconds": RESTORE_DAYS * 86_400,
         }
+
+
+def _drift(fleet: Fleet, cluster: str) -> Manifest:
+    folder = fleet_metrics.drift(fleet, cluster)
+    return {"region": folder.region, "into": _bucket(fleet, folder.region), "folder": folder.prefix}
 
 
 def _bucket(fleet: Fleet, region: str) -> str:

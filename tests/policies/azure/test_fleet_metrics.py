@@ -25,6 +25,7 @@ def test_the_identity_of_fleet_metrics_passes_and_lists_its_cluster_s_snapshots_
         ("backups/main/*", "backups/*"),
         ("backups/main/*", "teams/*"),
         ("restores/main/*", "restores/*"),
+        ("drift/main/*", "drift/*"),
         (" AND NOT SubOperationMatches", " AND SubOperationMatches"),
         (") AND (", ") OR ("),
     ):

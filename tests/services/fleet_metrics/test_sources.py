@@ -12,7 +12,7 @@ from fleet.quota_share import Share
 from services.fleet_metrics import settings, sources
 from services.fleet_metrics.errors import CloudError, SettingsError
 from services.fleet_metrics.metrics import Room
-from services.fleet_metrics.settings import Backup, Connection, Image, Quota, Restores, Settings
+from services.fleet_metrics.settings import Backup, Connection, Drift, Image, Quota, Restores, Settings
 from services.fleet_metrics.settings import Share as Held
 from services.fleet_metrics.sources import KEPT_SECONDS, Opened, Sources, planned
 
@@ -23,6 +23,8 @@ HOME = Backup("main", "home", "us-west-2", "s3://home", "backups/main/main/", 16
 COPY = Backup("main", "copy", "us-east-1", "s3://away", "copies/us-west-2/main/main/", 1620)
 TESTED = Restores("main", "us-west-2", "s3://home", "restores/main/main/", 7_776_000)
 DRILL = "restores/main/main/2026-11-30T005100Z-7.json"
+DRIFT = Drift("us-west-2", "s3://home", "drift/main/")
+LOOK = "drift/main/eu-west-1/2026-11-30T005200Z-2.json"
 LAB = Connection("lab/us-west-2", "lab", "us-west-2", "us-west-2-lab-1", "example-links-us-west-2-lab-1")
 SECOND = LAB._replace(connection="us-west-2-lab-2", named="example-links-us-west-2-lab-2")
 SOUTH = Connection("lab/southcentralus", "lab", "southcentralus", "southcentralus-lab-1", "/subscriptions/s/x")
@@ -30,14 +32,16 @@ P = Quota("us-west-2", "p", "L-417A185B", 1920)
 WEST = Image("west", "us-west-2", "resolve:ssm:/example/images/gpu/1.36.2/stable", 7_776_000)
 FILES = Held("us-west-2", "", "fs-0123456789abcdef0")
 DATA = Held("southcentralus", "data", "/subscriptions/s/shares/data")
-TOLD = Settings([HOME, COPY], [TESTED], [LAB, SECOND, SOUTH], [P], [WEST], [FILES, DATA], {"": 512, "us-west-2a": 992})
+TOLD = Settings(
+    [HOME, COPY], [TESTED], [DRIFT], [LAB, SECOND, SOUTH], [P], [WEST], [FILES, DATA], {"": 512, "us-west-2a": 992}
+)
 
 
 class Clouds:
     """Both, as the service asks them. `away` are regions that do not answer."""
 
     def __init__(self) -> None:
-        self.keys = {"s3://home": [KEY, DRILL], "s3://away": list[str]()}
+        self.keys = {"s3://home": [KEY, DRILL, LOOK], "s3://away": list[str]()}
         self.states = {LAB.named: 1.0, SECOND.named: 0.5, SOUTH.named: 1.0}
         self.shares = {P.named: Share(960.0, 768.0)}
         self.made = {WEST.named: AT - 86_400}
@@ -115,6 +119,8 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
     asked.step(AT + 10)
     assert series("landbridge_backup_newest_seconds") == {"main home us-west-2": TAKEN}
     assert series("landbridge_restore_tested_seconds") == {"main us-west-2": AT - 140}
+    assert series("landbridge_drift_resources") == {"eu-west-1": 2.0}
+    assert series("landbridge_drift_looked_seconds") == {"eu-west-1": AT - 80}
     assert series("landbridge_tunnels_up") == {
         "lab/us-west-2 us-west-2-lab-1 lab us-west-2": 1.0,
         "lab/us-west-2 us-west-2-lab-2 lab us-west-2": 0.5,
@@ -130,6 +136,7 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
     places = {
         "backups": ["us-west-2", "us-east-1"],
         "restores": ["us-west-2"],
+        "drift": ["us-west-2"],
         "links": ["us-west-2", "southcentralus"],
         "quotas": ["us-west-2"],
         "images": ["us-west-2"],
@@ -153,6 +160,7 @@ def test_one_that_does_not_answer_keeps_its_series_for_a_while_and_holds_up_no_o
         }
     asked.step(AT + KEPT_SECONDS + 1)
     assert series("landbridge_backup_newest_seconds") == {"main copy us-east-1": TAKEN}
+    assert series("landbridge_drift_resources") == series("landbridge_drift_looked_seconds") == {}
     assert [*series("landbridge_tunnels_up")] == ["lab/southcentralus southcentralus-lab-1 lab southcentralus"]
     read = series("landbridge_fleet_metrics_read_seconds")
     assert (read["links us-west-2"], read["links southcentralus"]) == (AT, AT + KEPT_SECONDS + 1)
@@ -162,12 +170,14 @@ def test_one_that_does_not_answer_keeps_its_series_for_a_while_and_holds_up_no_o
     assert capsys.readouterr().err.splitlines() == [
         "fleet metrics: backups us-west-2: us-west-2 does not answer",
         "fleet metrics: restores us-west-2: us-west-2 does not answer",
+        "fleet metrics: drift us-west-2: us-west-2 does not answer",
         "fleet metrics: links us-west-2: us-west-2 does not answer",
         "fleet metrics: quotas us-west-2: us-west-2 does not answer",
         "fleet metrics: images us-west-2: us-west-2 does not answer",
         "fleet metrics: shares us-west-2: us-west-2 does not answer",
         "fleet metrics: backups us-west-2: it answers again",
         "fleet metrics: restores us-west-2: it answers again",
+        "fleet metrics: drift us-west-2: it answers again",
         "fleet metrics: links us-west-2: it answers again",
         "fleet metrics: quotas us-west-2: it answers again",
         "fleet metrics: images us-west-2: it answers again",
@@ -196,6 +206,7 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
     plain = {
         "backups": [one._asdict() for one in TOLD.backups],
         "restores": [one._asdict() for one in TOLD.restores],
+        "drift": [one._asdict() for one in TOLD.drift],
         "connections": [one._asdict() for one in TOLD.connections],
         "quotas": [one._asdict() for one in TOLD.quotas],
         "images": [one._asdict() for one in TOLD.images],
@@ -207,7 +218,7 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
     for wrong, why in (
         (
             {**plain, "more": 1},
-            "Settings has to have backups, restores, connections, quotas, images, shares, nodes_most, and nothing else",
+            "Settings has to have backups, restores, drift, connections, quotas, images, shares, nodes_most, and nothing else",
         ),
         ({**plain, "backups": [{"ring": "main"}]}, "Backup has to have ring, where"),
         ("[", "it is no JSON"),

@@ -20,15 +20,16 @@ from components.storage.aws import bucket as storage
 from components.tags import Owner
 from fleet import fleet_metrics
 from landbridge.drill import tested
-from services.fleet_metrics import backups
+from landbridge.status import left
+from services.fleet_metrics import backups, drift
 from services.fleet_metrics.aws.bucket import Bucket
 from services.fleet_metrics.aws.images import Region as Images
 from services.fleet_metrics.aws.quotas import Region as Quotas
 from services.fleet_metrics.aws.shares import Region as Shares
 from services.fleet_metrics.aws.tunnels import Region
 from services.fleet_metrics.errors import CloudError
-from services.fleet_metrics.metrics import Room
-from services.fleet_metrics.settings import Backup, Restores
+from services.fleet_metrics.metrics import Look, Room
+from services.fleet_metrics.settings import Backup, Drift, Restores
 from tests.components.addons import bed, cloud
 from tests.local.aws.conftest import asker
 from tests.local.aws.support import image, refused, with_keys
@@ -42,9 +43,28 @@ TAKEN = datetime.strptime(STAMP, "%Y-%m-%dT%H%M%SZ").replace(tzinfo=UTC).timesta
 # What lies where, as machines put it there.
 OWN = {HOME: f"backups/main/main/{STAMP}-7.db", AWAY: f"copies/us-west-2/main/main/{STAMP}-7.db"}
 DRILL = tested.key("main", 7, datetime.fromtimestamp(TAKEN, UTC))
+LOOK = left.key("main", "eu-west-1", 2, datetime.fromtimestamp(TAKEN, UTC))
 OTHERS = {
-    HOME: ("", "backups/", "backups/main", "backups/main-2/", "copies/", "records/main/", "restores/", "teams/"),
-    AWAY: ("", "copies/", "copies/us-west-2/", "copies/us-west-2/other/", "backups/main/", "restores/main/"),
+    HOME: (
+        "",
+        "backups/",
+        "backups/main",
+        "backups/main-2/",
+        "copies/",
+        "drift/",
+        "records/main/",
+        "restores/",
+        "teams/",
+    ),
+    AWAY: (
+        "",
+        "copies/",
+        "copies/us-west-2/",
+        "copies/us-west-2/other/",
+        "backups/main/",
+        "drift/main/",
+        "restores/main/",
+    ),
 }
 Client = Callable[..., Any]
 
@@ -68,7 +88,15 @@ def test_without_a_site_and_another_cloud_there_are_no_links(example: AddOnsSpec
     fleet = bed.in_aws(example).fleet
     pools = {name: pool for name, pool in fleet.pools.items() if not pool.site}
     alone = role.permissions(fleet.model_copy(update={"pools": pools}), "main")["Statement"]
-    assert [one["Sid"] for one in alone] == ["ListHome", "ListCopy", "ListRestores", "Pools", "Files", "Channels"]
+    assert [one["Sid"] for one in alone] == [
+        "ListHome",
+        "ListCopy",
+        "ListRestores",
+        "ListDrift",
+        "Pools",
+        "Files",
+        "Channels",
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +107,7 @@ def stored(root: Client, example: AddOnsSpec) -> Iterator[Client]:
         where = {"CreateBucketConfiguration": {"LocationConstraint": region}} if region != EAST else {}
         s3.create_bucket(Bucket=bucket, **where)
         s3.put_bucket_policy(Bucket=bucket, Policy=json.dumps(storage.bucket_policy(example.fleet, region)))
-        for key in (OWN[bucket], DRILL, "backups/main-2/x", "teams/research/a"):
+        for key in (OWN[bucket], DRILL, LOOK, "backups/main-2/x", "teams/research/a"):
             s3.put_object(Bucket=bucket, Key=key, Body=b"1")
     yield root
     # Another file's tests make buckets of these names.
@@ -137,6 +165,15 @@ def test_it_tells_when_a_restore_was_last_tested(as_pod: Client, example: AddOns
     s3 = as_pod("s3", WEST)
     assert backups.restored(Bucket(HOME, WEST, s3).listed, [mine], time.time()) == {("main", WEST): TAKEN}
     assert refused(s3.get_object, Bucket=HOME, Key=DRILL) == "AccessDenied"
+
+
+def test_it_tells_what_the_last_look_at_drift_has_found(as_pod: Client, example: AddOnsSpec) -> None:
+    (mine,) = [Drift(**one) for one in addon.settings(example)["drift"]]
+    assert mine.into == f"s3://{HOME}"
+    s3 = as_pod("s3", WEST)
+    assert drift.looks(Bucket(HOME, WEST, s3).listed, mine) == {("eu-west-1",): Look(TAKEN, 2)}
+    assert refused(s3.get_object, Bucket=HOME, Key=LOOK) == "AccessDenied"
+    assert refused(s3.put_object, Bucket=HOME, Key=LOOK, Body=b"2") == "AccessDenied"
 
 
 @pytest.mark.parametrize("bucket", [HOME, AWAY])

@@ -18,15 +18,16 @@ from fleet import fleet_metrics, issuers
 from fleet.azure import ids
 from fleet.model import Fleet
 from landbridge.drill import tested
-from services.fleet_metrics import backups
+from landbridge.status import left
+from services.fleet_metrics import backups, drift
 from services.fleet_metrics.azure.bucket import Bucket
 from services.fleet_metrics.azure.images import Region as Images
 from services.fleet_metrics.azure.quotas import Region as Quotas
 from services.fleet_metrics.azure.shares import Region as Shares
 from services.fleet_metrics.azure.tunnels import Region, part
 from services.fleet_metrics.errors import CloudError
-from services.fleet_metrics.metrics import Room
-from services.fleet_metrics.settings import Backup, Restores
+from services.fleet_metrics.metrics import Look, Room
+from services.fleet_metrics.settings import Backup, Drift, Restores
 from tests.components.addons import bed
 from tests.components.addons.azure import stored
 from tests.components.addons.azure.looking import looking
@@ -41,10 +42,12 @@ from tests.local.azure.test_storage import FILES, a_name
 from tests.local.azure.test_vpn import ends, hub  # noqa: F401
 
 CLUSTER = "south"
+PREFIXES = ("backups/south/", "restores/south/", "drift/south/")
 NOW = datetime(2026, 11, 30, 12, 10, tzinfo=UTC).timestamp()
 DEFINED, ASSIGNED = "RoleDefinition", "RoleAssignment"
 OWN = "backups/south/main/2026-11-30T120000Z-7.db"
 DRILL = tested.key("south", 7, datetime(2026, 11, 30, 12, tzinfo=UTC))
+LOOK = left.key("south", "links", 3, datetime(2026, 11, 30, 12, tzinfo=UTC))
 OTHERS = ("backups/main/main/2026-11-30T120000Z-7.db", "records/south/a", "teams/research/a")
 
 
@@ -83,7 +86,7 @@ def test_at_home_in_azure_it_lists_snapshots_and_takes_tokens_of_its_own_account
     assert given(mocks).keys() == places
     lists = given(mocks)[team_roles.container(fleet, SOUTH)]
     assert lists["roleDefinitionId"] == ids.role(fleet, ids.BLOB_READER)
-    assert lists["condition"] == fleet_metrics.condition("backups/south/", "restores/south/")
+    assert lists["condition"] == fleet_metrics.condition(*PREFIXES)
 
 
 def test_copies_in_a_second_region_are_listed_there(fleet: Fleet) -> None:
@@ -117,8 +120,8 @@ def test_without_anything_in_azure_it_is_nobody_there() -> None:
 
 @pytest.fixture
 def container(azure: LocalAzure, group: str) -> Any:  # noqa: F811
-    condition = fleet_metrics.condition("backups/south/", "restores/south/")
-    return stored.container(azure, group, condition, (OWN, DRILL, *OTHERS), ids.BLOB_READER)
+    condition = fleet_metrics.condition(*PREFIXES)
+    return stored.container(azure, group, condition, (OWN, DRILL, LOOK, *OTHERS), ids.BLOB_READER)
 
 
 def refused(act: Callable[[], Any]) -> None:
@@ -133,14 +136,30 @@ def test_it_tells_the_age_of_snapshots_and_reads_and_changes_none(container: Any
     assert backups.ages(bucket.listed, mine, NOW) == {("main", "home", SOUTH): taken}
     restores = [Restores("main", SOUTH, "", "restores/south/main/", 1)]
     assert backups.restored(bucket.listed, restores, NOW) == {("main", SOUTH): taken}
-    refused(lambda: container.download_blob(DRILL).readall())
-    refused(lambda: container.download_blob(OWN).readall())
+    looked = drift.looks(bucket.listed, Drift(SOUTH, "", "drift/south/"))
+    assert looked == {("links",): Look(taken, 3)}
+    for kept in (DRILL, LOOK, OWN):
+        refused(partial(_read, container, kept))
     refused(lambda: container.upload_blob(OWN, b"2", overwrite=True))
     refused(lambda: container.delete_blob(OWN))
-    for prefix in ("", "backups/", "backups/south", "backups/main/", "records/south/", "restores/", "teams/"):
+    for prefix in (
+        "",
+        "backups/",
+        "backups/south",
+        "backups/main/",
+        "records/south/",
+        "restores/",
+        "drift/",
+        "drift/main/",
+        "teams/",
+    ):
         refused(partial(_listed, container, prefix))
     with pytest.raises(CloudError, match=r"List Blobs https://account\..*/fleet/teams/: .*not authorized"):
         bucket.listed("teams/")
+
+
+def _read(container: Any, name: str) -> bytes:
+    return bytes(container.download_blob(name).readall())
 
 
 def _listed(container: Any, prefix: str) -> list[str]:

@@ -35,6 +35,7 @@ from fleet.image_names import RESOLVE, of_pool
 from fleet.world import World, current
 from landbridge.drill import tested
 from landbridge.etcd.snapshot_age import GRACE
+from landbridge.status import left
 from services.fleet_metrics import settings
 from services.fleet_metrics.sources import KEPT_SECONDS
 from stacks import catalogue
@@ -96,6 +97,18 @@ def test_restores_are_looked_for_where_drills_tell_of_them_and_nothing_removes_t
         assert "backups" in json.dumps(rules)
         assert "restores" not in json.dumps(rules)
     (south,) = told(spec_of(world, "south"))["restores"]
+    assert south["into"] == f"https://{bucket_name(world.fleet, SOUTH)}.blob.core.windows.net/fleet"
+
+
+def test_looks_at_drift_are_looked_for_where_they_are_left_and_nothing_else_removes_them(
+    example: AddOnsSpec, world: World
+) -> None:
+    (main,) = told(example)["drift"]
+    assert left.key("main", "links", 1, datetime.now(UTC)).startswith(main["folder"])
+    assert main["into"] == "s3://example-us-west-2-123456789012"
+    for rules in (aws_bucket.lifecycle(example.fleet), azure_lifecycle(world.fleet)):
+        assert "drift" not in json.dumps(rules)
+    (south,) = told(spec_of(world, "south"))["drift"]
     assert south["into"] == f"https://{bucket_name(world.fleet, SOUTH)}.blob.core.windows.net/fleet"
 
 
@@ -237,6 +250,7 @@ def test_its_program_takes_what_it_is_told_and_shows_its_metrics(example: AddOns
     alone = {
         "backups": [],
         "restores": [],
+        "drift": [],
         "connections": [],
         "quotas": [],
         "images": [],
