@@ -5,6 +5,7 @@ from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from components.control_plane.machines import ClusterSpec, cluster_spec
+from components.links.azure.connections import OtherEnd, of_sites
 from components.links.laptops import nodes
 from components.pools import joining
 from components.pools.names import Names
@@ -16,7 +17,8 @@ from fleet.model import Cloud, Fleet
 
 class AddOnsSpec(NamedTuple):
     """`pools` are those with nodes. `file_systems` are shares by region; those of AWS are outputs of stacks.
-    `joining` are the pools as machines join them, and the servers for laptops.
+    `joining` are the pools as machines join them, and the servers for laptops. `peers` are sites' gateways as those of
+    Azure know them.
     """
 
     fleet: Fleet
@@ -25,6 +27,7 @@ class AddOnsSpec(NamedTuple):
     nfs: Nfs | None
     file_systems: Mapping[str, RegionFiles]
     joining: tuple[joining.Joining, ...]
+    peers: tuple[OtherEnd, ...]
 
     @property
     def sites(self) -> tuple[str, ...]:
@@ -66,4 +69,5 @@ def addons_spec(
         nfs(fleet, cluster),
         file_systems or {},
         (*joining.pools(fleet, plan, cluster, names.role, names.groups), *nodes.joining(fleet, cluster)),
+        of_sites(fleet, plan),
     )

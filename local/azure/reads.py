@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from . import activity, network_limits
+from . import activity, measured, network_limits
 from .compute import reads as compute
 from .kinds import World
 from .requests import Read, Request
@@ -27,6 +27,7 @@ def _activity(world: World, request: Request, found: re.Match[str]) -> Any:
 READS: Mapping[str, Read] = {
     **compute.READS,
     **network_limits.READS,
+    **measured.READS,
     rf"{SUBSCRIPTION}/providers/microsoft\.storage/checknameavailability": _name_free(storage_accounts.availability),
     r"/subscriptions/([^/]+)/providers/microsoft\.insights/eventtypes/management/values": _activity,
     rf"{SUBSCRIPTION}/providers/microsoft\.keyvault/checknameavailability": _name_free(vaults.availability),

@@ -43,6 +43,9 @@ SECRETS = {
 FOLDERS = re.compile(r"blobs:path\]\s+String(?:Equals|Like)(?:IgnoreCase)?\s+'([^'*?]+/)[^']*'", re.IGNORECASE)
 # Whatever a role has of these is a way to everything.
 FORBIDDEN = re.compile(r"\*|\*/.*|Microsoft\.Authorization/(?!.*/read$).*|[^/]+/\*", re.IGNORECASE)
+# By itself, and over one of these: metrics of a whole group tell what others do in it.
+METRICS = "microsoft.insights/metrics/read"
+MEASURED = re.compile(r"/.+/providers/Microsoft\.Network/virtualNetworkGateways/[^/]+", re.IGNORECASE)
 AUDIENCE = "api://AzureADTokenExchange"
 NARROW = "Name what is needed: a role for one thing, over one thing"
 RECORDS = (
@@ -61,6 +64,7 @@ def findings(found: list[Item], world: World) -> Iterator[Finding]:
         yield from _narrow(item, world.fleet)
         yield from _records(item, world.fleet)
         yield from _assigned(item, own, world.fleet)
+        yield from _measured(item, own)
     for item in of_types(found, DEFINED):
         yield from _defined(item, world.fleet)
     for item in of_types(found, TRUSTED):
@@ -173,6 +177,24 @@ def _writes(item: Item) -> bool:
     return str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower() == WRITER
 
 
+def _measured(item: Item, own: list[Item]) -> Iterator[Finding]:
+    """A role that reads metrics is given over one VPN gateway, and can do nothing else there."""
+    defined = _defining(str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower(), own)
+    actions = [str(one).lower() for one in values(defined.props, "permissions.actions")] if defined else []
+    scope = item.props.get("scope")
+    if METRICS not in actions or unknown_in(scope):
+        return
+    if len(actions) > 1:
+        yield finding(item, "roleDefinitionId", f"it gives metrics with {len(actions) - 1} rights more", NARROW)
+    if not MEASURED.fullmatch(str(scope)):
+        yield finding(item, "scope", f"it gives all metrics of {scope}", "Scope it to one VPN gateway")
+
+
+def _defining(role: str, own: list[Item]) -> Item | None:
+    """What defines a role of the stack's own, by the last part of its id in small letters."""
+    return next((one for one in own if str(one.props.get("roleDefinitionId")).lower() == role), None)
+
+
 def _assigned(item: Item, own: list[Item], fleet: Fleet) -> Iterator[Finding]:
     """Some of what one may look at, such as quotas, is the subscription's: a role of ours that only reads has that."""
     scope, role = item.props.get("scope"), str(item.props.get("roleDefinitionId")).rpartition("/")[2].lower()
@@ -182,7 +204,7 @@ def _assigned(item: Item, own: list[Item], fleet: Fleet) -> Iterator[Finding]:
     if item.props.get("roleDefinitionId") is UNKNOWN:
         yield undecidable(item, "roleDefinitionId")._replace(path="scope")
         return
-    defined = next((one for one in own if str(one.props.get("roleDefinitionId")).lower() == role), None)
+    defined = _defining(role, own)
     actions = [*values(defined.props, "permissions.actions")] if defined else []
     data = [*values(defined.props, "permissions.dataActions")] if defined else []
     if not actions or any(data) or not all(str(action).endswith("/read") for action in actions):

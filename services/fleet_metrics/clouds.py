@@ -1,5 +1,5 @@
-"""Clouds as the service asks them, one behind the other: a fleet bucket, a region's VPN connections, quotas,
-images and shares.
+"""Clouds as the service asks them, one behind the other: a fleet bucket, a region's VPN connections, BGP,
+quotas, images and shares.
 """
 
 from collections.abc import Collection, Mapping
@@ -12,6 +12,7 @@ from .aws import images as aws_images
 from .aws import quotas as aws_quotas
 from .aws import shares as aws_shares
 from .aws import tunnels as aws_tunnels
+from .azure import bgp as azure_bgp
 from .azure import bucket as azure_bucket
 from .azure import images as azure_images
 from .azure import quotas as azure_quotas
@@ -29,6 +30,15 @@ class Tunnels(Protocol):
     def up(self, named: Collection[str], now: float) -> Mapping[str, float]:
         """Of connections as their cloud names them: which part of each one's tunnels is up, 0 to 1. One that the cloud
         tells nothing of just now is not in it.
+
+        Raises CloudError.
+        """
+
+
+class Peers(Protocol):
+    def speak(self, named: Collection[tuple[str, str]], now: float) -> Mapping[tuple[str, str], float]:
+        """Of gateways' ids with addresses of peers: which part of the gateway's instances speaks BGP with it, 0 to 1.
+        What the cloud tells nothing of just now is not in it.
 
         Raises CloudError.
         """
@@ -64,6 +74,11 @@ def bucket(into: str, region: str) -> Bucket:
 def tunnels(region: str, named: str) -> Tunnels:
     """`named` is one of the region's connections: Azure's are ids."""
     return azure_tunnels.Region(region) if named.startswith("/") else aws_tunnels.Region(region)
+
+
+def peers(region: str, named: str) -> Peers:  # noqa: ARG001
+    """Azure's alone: in AWS the state of tunnels is that of BGP, and their connections' own answer has their keys."""
+    return azure_bgp.Region(region)
 
 
 def quotas(region: str, named: str) -> Quotas:

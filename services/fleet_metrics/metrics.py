@@ -24,6 +24,11 @@ drift_looked_seconds = Gauge("landbridge_drift_looked_seconds", "When somebody l
 tunnels_up = Gauge(
     "landbridge_tunnels_up", "Which part of a connection's tunnels is up", ["link", "connection", "place", "region"]
 )
+bgp_up = Gauge(
+    "landbridge_bgp_up",
+    "Of a gateway's instances, which part speaks BGP with a peer",
+    ["link", "connection", "peer", "place", "region"],
+)
 quota_vcpus = Gauge(
     "landbridge_quota_vcpus", "A cloud's quota of an account, and what of it is used", ["quota", "region", "what"]
 )

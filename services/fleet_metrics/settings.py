@@ -51,6 +51,17 @@ class Connection(NamedTuple):
     named: str
 
 
+class Peer(NamedTuple):
+    """Whom a gateway of Azure speaks BGP with in a connection: the address `peer`. `named` is the gateway's id."""
+
+    link: str
+    place: str
+    region: str
+    connection: str
+    peer: str
+    named: str
+
+
 class Quota(NamedTuple):
     """Of an account in a region, in vCPUs. `named` is AWS's code, or the id of Azure's list of usages and a name there.
     Pools that are as large as they may grow use `planned_vcpus` of it.
@@ -90,6 +101,7 @@ class Settings(NamedTuple):
     restores: list[Restores]
     drift: list[Drift]
     connections: list[Connection]
+    peers: list[Peer]
     quotas: list[Quota]
     images: list[Image]
     shares: list[Share]
@@ -101,6 +113,7 @@ ROWS: dict[str, type[Any]] = {
     "restores": Restores,
     "drift": Drift,
     "connections": Connection,
+    "peers": Peer,
     "quotas": Quota,
     "images": Image,
     "shares": Share,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from . import backups, clouds, drift, metrics
 from .errors import CloudError
 from .metrics import Labels, Looks, Series, Told
-from .settings import Backup, Connection, Drift, Image, Quota, Restores, Settings, Share
+from .settings import Backup, Connection, Drift, Image, Peer, Quota, Restores, Settings, Share
 
 # What a source has told holds for so long while it does not answer. Then its alarms are silent, and that of silence is
 # on: an answer lost is no snapshot lost.
@@ -24,6 +24,7 @@ class Opened(NamedTuple):
     quotas: Callable[[str, str], clouds.Quotas] = clouds.quotas
     images: Callable[[str, str], clouds.Images] = clouds.images
     shares: Callable[[str, str], clouds.Shares] = clouds.shares
+    peers: Callable[[str, str], clouds.Peers] = clouds.peers
 
 
 REAL = Opened()
@@ -80,6 +81,7 @@ def sources(told: Settings, opened: Opened = REAL) -> Iterator[Source]:
         yield _drift(left, bucket(left.into, left.region))
     parts: tuple[tuple[Iterable[Any], Callable[[str, str], Any], Callable[..., Source]], ...] = (
         (told.connections, opened.tunnels, _links),
+        (told.peers, opened.peers, _peers),
         (told.quotas, opened.quotas, _quotas),
         (told.images, opened.images, _images),
         (told.shares, opened.shares, _shares),
@@ -110,6 +112,15 @@ def _links(region: str, tunnels: clouds.Tunnels, here: list[Connection]) -> Sour
         return {(one.link, one.connection, one.place, one.region): up[one.named] for one in here if one.named in up}
 
     return Source("links", region, Series(metrics.tunnels_up), read)
+
+
+def _peers(region: str, gateways: clouds.Peers, here: list[Peer]) -> Source:
+    def read(now: float) -> Mapping[Labels, float]:
+        up = gateways.speak({(one.named, one.peer) for one in here}, now)
+        found = ((one, up[key]) for one in here if (key := (one.named, one.peer)) in up)
+        return {(one.link, one.connection, one.peer, one.place, one.region): part for one, part in found}
+
+    return Source("bgp", region, Series(metrics.bgp_up), read)
 
 
 def _quotas(region: str, quotas: clouds.Quotas, here: list[Quota]) -> Source:

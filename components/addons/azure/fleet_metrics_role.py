@@ -7,6 +7,7 @@ import uuid
 from typing import Any, NamedTuple
 
 from components.storage.azure.spec import role_assignment
+from components.tags import Owner
 from fleet import autoscaler, fleet_metrics
 from fleet.azure import ids
 from fleet.buckets import in_azure, resource_group, shares_account
@@ -20,18 +21,22 @@ from .team_roles import home as home
 
 CONNECTIONS = "Microsoft.Network/connections"
 SHARES = "Microsoft.Storage/storageAccounts/fileServices/shares"
+GATEWAYS = "Microsoft.Network/virtualNetworkGateways"
 SETS = "Microsoft.Compute/virtualMachineScaleSets"
 # A role of the stack's own for each kind of scope. Quotas are the subscription's ("Azure permissions for Compute"), and
 # the gallery of images may not be there yet.
-LINKS, QUOTAS, POOLS, FILES = "links", "quotas", "pools", "files"
+LINKS, BGP, QUOTAS, POOLS, FILES = "links", "bgp", "quotas", "pools", "files"
 ROLES = {
     LINKS: [f"{CONNECTIONS}/read"],
+    # Whoever may ask a gateway itself may act on it.
+    BGP: ["Microsoft.Insights/metrics/read"],
     QUOTAS: ["Microsoft.Compute/locations/usages/read", "Microsoft.Compute/galleries/images/versions/read"],
     POOLS: [f"{SETS}/read"],
     FILES: [f"{SHARES}/read"],
 }
 WHY = {
     LINKS: "tell how VPN connections are",
+    BGP: "tell what is measured of VPN gateways",
     QUOTAS: "tell quotas, what of them is used, and how old images are",
     POOLS: "tell which images scale sets start from",
     FILES: "tell what shares hold",
@@ -66,6 +71,11 @@ def group(fleet: Fleet, region: str) -> str:
 
 def connection(fleet: Fleet, region: str, name: str) -> str:
     return f"{group(fleet, region)}/providers/{CONNECTIONS}/{name}"
+
+
+def gateway(fleet: Fleet, region: str) -> str:
+    """The region's hub: components/network/azure/hub.py, in the stack of the region."""
+    return f"{group(fleet, region)}/providers/{GATEWAYS}/{Owner(fleet.fleet, fleet.owner, region).name('hub', 80)}"
 
 
 def scale_set(fleet: Fleet, region: str, name: str) -> str:
@@ -113,6 +123,7 @@ def looks(fleet: Fleet, cluster: str) -> list[Look]:
     pools = autoscaler.regions(fleet, cluster, "azure")
     found = [
         *((LINKS, region, group(fleet, region)) for region in fleet_metrics.linked(fleet, cluster, "azure")),
+        *((BGP, region, gateway(fleet, region)) for region in fleet_metrics.linked(fleet, cluster, "azure")),
         *((POOLS, region, group(fleet, region)) for region in pools),
         *([(QUOTAS, "subscription", ids.subscription(fleet))] if pools else []),
         *((FILES, region, shares(fleet, region)) for region in fleet_metrics.filed(fleet, cluster, "azure")),

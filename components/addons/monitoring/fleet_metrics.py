@@ -64,6 +64,7 @@ def settings(spec: AddOnsSpec) -> Manifest:
         "restores": [*_restores(fleet, name)],
         "drift": [_drift(fleet, name)],
         "connections": [*connections(fleet, name)],
+        "peers": [*_peers(spec)],
         "quotas": [*_quotas(fleet, name)],
         "images": [*_images(fleet, name)],
         "shares": [*_shares(spec)],
@@ -144,6 +145,14 @@ def _connection(fleet: Fleet, region: str, other: str, place: str, number: int) 
         if in_azure(fleet, region)
         else owner.tags(name)["Name"],
     }
+
+
+def _peers(spec: AddOnsSpec) -> Iterator[Manifest]:
+    """Of Azure's gateways, in the connections of which it tells. In AWS the state of tunnels is that of BGP."""
+    addresses = {one.name: one.bgp_address for one in spec.peers}
+    for one in connections(spec.fleet, spec.cluster.name):
+        if peer := addresses.get(one["connection"]):
+            yield {**one, "peer": peer, "named": azure_role.gateway(spec.fleet, one["region"])}
 
 
 def _quotas(fleet: Fleet, cluster: str) -> Iterator[Manifest]:

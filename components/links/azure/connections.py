@@ -40,9 +40,14 @@ class OtherEnd(NamedTuple):
 
 def other_ends(fleet: Fleet, plan: AddressPlan, region: str) -> list[OtherEnd]:
     """All of a region of Azure."""
-    found = [_of_site(one) for one in connections(fleet, plan, "azure") if one.region == region]
+    found = [one for one in of_sites(fleet, plan) if one.region == region]
     mine = [one for one in crossings(fleet, plan) if one.azure == region]
     return [*found, *(_of_aws(one, mine) for one in mine)]
+
+
+def of_sites(fleet: Fleet, plan: AddressPlan) -> tuple[OtherEnd, ...]:
+    """Of every region of Azure: those with sites."""
+    return tuple(_of_site(one) for one in connections(fleet, plan, "azure"))
 
 
 def _of_site(one: Connection) -> OtherEnd:

@@ -153,7 +153,7 @@ def shared_key(write: Write, method: str) -> dict[str, Any]:
 
 def _computed(world: World, connection: Resource) -> dict[str, Any]:
     gateway = world.store.find(connection.properties["virtualNetworkGateway1"]["id"])
-    tunnels = bgp_peers.tunnels(connection)
+    tunnels = bgp_peers.keys(connection)
     addresses = [
         address
         for one in (gateway.properties["bgpSettings"]["bgpPeeringAddresses"] if gateway else ())
@@ -173,7 +173,9 @@ def _computed(world: World, connection: Resource) -> dict[str, Any]:
 
 
 def set_tunnels(world: World, id_: str, tunnels: dict[str, str]) -> dict[str, str]:
-    """Has tunnels seen so, whoever is at the other end; those that are not said are as that is. Raises ValueError."""
+    """Has tunnels seen so, whoever is at the other end; those that are not said are as that is. `Silent` is
+    a tunnel whose keys agree and in which nobody speaks BGP. Raises ValueError.
+    """
     try:
         connection = world.store.get(id_)
     except ArmError as error:

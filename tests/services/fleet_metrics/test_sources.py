@@ -12,7 +12,7 @@ from fleet.quota_share import Share
 from services.fleet_metrics import settings, sources
 from services.fleet_metrics.errors import CloudError, SettingsError
 from services.fleet_metrics.metrics import Room
-from services.fleet_metrics.settings import Backup, Connection, Drift, Image, Quota, Restores, Settings
+from services.fleet_metrics.settings import Backup, Connection, Drift, Image, Peer, Quota, Restores, Settings
 from services.fleet_metrics.settings import Share as Held
 from services.fleet_metrics.sources import KEPT_SECONDS, Opened, Sources, planned
 
@@ -28,12 +28,23 @@ LOOK = "drift/main/eu-west-1/2026-11-30T005200Z-2.json"
 LAB = Connection("lab/us-west-2", "lab", "us-west-2", "us-west-2-lab-1", "example-links-us-west-2-lab-1")
 SECOND = LAB._replace(connection="us-west-2-lab-2", named="example-links-us-west-2-lab-2")
 SOUTH = Connection("lab/southcentralus", "lab", "southcentralus", "southcentralus-lab-1", "/subscriptions/s/x")
+TALK = Peer(
+    "lab/southcentralus", "lab", "southcentralus", "southcentralus-lab-1", "169.254.21.1", "/subscriptions/s/hub"
+)
 P = Quota("us-west-2", "p", "L-417A185B", 1920)
 WEST = Image("west", "us-west-2", "resolve:ssm:/example/images/gpu/1.36.2/stable", 7_776_000)
 FILES = Held("us-west-2", "", "fs-0123456789abcdef0")
 DATA = Held("southcentralus", "data", "/subscriptions/s/shares/data")
 TOLD = Settings(
-    [HOME, COPY], [TESTED], [DRIFT], [LAB, SECOND, SOUTH], [P], [WEST], [FILES, DATA], {"": 512, "us-west-2a": 992}
+    [HOME, COPY],
+    [TESTED],
+    [DRIFT],
+    [LAB, SECOND, SOUTH],
+    [TALK],
+    [P],
+    [WEST],
+    [FILES, DATA],
+    {"": 512, "us-west-2a": 992},
 )
 
 
@@ -46,6 +57,7 @@ class Clouds:
         self.shares = {P.named: Share(960.0, 768.0)}
         self.made = {WEST.named: AT - 86_400}
         self.rooms = {FILES.named: Room(7.0, None), DATA.named: Room(80.0, 100.0)}
+        self.spoken = {(TALK.named, TALK.peer): 0.5}
         self.away = set[str]()
 
     def bucket(self, into: str, region: str) -> Any:
@@ -61,6 +73,9 @@ class Clouds:
         return Bed(self, region, named)
 
     def files(self, region: str, named: str) -> Any:
+        return Bed(self, region, named)
+
+    def peers(self, region: str, named: str) -> Any:
         return Bed(self, region, named)
 
 
@@ -79,6 +94,10 @@ class Bed:
     def up(self, named: Collection[str], now: float) -> Mapping[str, float]:
         self._there()
         return {one: state for one, state in self.clouds.states.items() if one in named}
+
+    def speak(self, named: Collection[tuple[str, str]], now: float) -> Mapping[tuple[str, str], float]:
+        self._there()
+        return {one: part for one, part in self.clouds.spoken.items() if one in named}
 
     def told(self, named: Collection[str], now: float) -> Mapping[str, Share]:
         self._there()
@@ -100,9 +119,8 @@ def clouds() -> Clouds:
 
 @pytest.fixture
 def asked(clouds: Clouds) -> Iterator[Sources]:
-    made = Sources(
-        sources.sources(TOLD, Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images, clouds.files)), AT
-    )
+    opened = Opened(clouds.bucket, clouds.tunnels, clouds.quotas, clouds.images, clouds.files, clouds.peers)
+    made = Sources(sources.sources(TOLD, opened), AT)
     yield made
     for one in made.found:
         one.series.tell({})
@@ -126,6 +144,9 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
         "lab/us-west-2 us-west-2-lab-2 lab us-west-2": 0.5,
         "lab/southcentralus southcentralus-lab-1 lab southcentralus": 1.0,
     }
+    assert series("landbridge_bgp_up") == {
+        "lab/southcentralus southcentralus-lab-1 169.254.21.1 lab southcentralus": 0.5
+    }
     assert series("landbridge_quota_vcpus") == {"p us-west-2 most": 960.0, "p us-west-2 used": 768.0}
     assert series("landbridge_image_created_seconds") == {"west us-west-2": AT - 86_400}
     assert series("landbridge_share_bytes") == {
@@ -138,6 +159,7 @@ def test_each_source_s_reading_is_told_with_its_time(asked: Sources) -> None:
         "restores": ["us-west-2"],
         "drift": ["us-west-2"],
         "links": ["us-west-2", "southcentralus"],
+        "bgp": ["southcentralus"],
         "quotas": ["us-west-2"],
         "images": ["us-west-2"],
         "shares": ["us-west-2", "southcentralus"],
@@ -192,6 +214,13 @@ def test_a_connection_of_which_a_cloud_tells_nothing_has_no_series(asked: Source
     assert "lab/us-west-2 us-west-2-lab-2 lab us-west-2" not in series("landbridge_tunnels_up")
 
 
+def test_a_peer_of_which_azure_tells_nothing_has_no_series(asked: Sources, clouds: Clouds) -> None:
+    asked.step(AT)
+    clouds.spoken.clear()
+    asked.step(AT + 300)
+    assert series("landbridge_bgp_up") == {}
+
+
 def test_what_readings_are_compared_with_is_there_from_the_start() -> None:
     planned(TOLD)
     assert series("landbridge_nodes_most") == {"": 512, "us-west-2a": 992}
@@ -208,6 +237,7 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
         "restores": [one._asdict() for one in TOLD.restores],
         "drift": [one._asdict() for one in TOLD.drift],
         "connections": [one._asdict() for one in TOLD.connections],
+        "peers": [one._asdict() for one in TOLD.peers],
         "quotas": [one._asdict() for one in TOLD.quotas],
         "images": [one._asdict() for one in TOLD.images],
         "shares": [one._asdict() for one in TOLD.shares],
@@ -218,7 +248,8 @@ def test_settings_are_read_as_the_stack_writes_them_and_no_others(tmp_path: Path
     for wrong, why in (
         (
             {**plain, "more": 1},
-            "Settings has to have backups, restores, drift, connections, quotas, images, shares, nodes_most, and nothing else",
+            "Settings has to have backups, restores, drift, connections, peers, quotas, images, shares, nodes_most, "
+            "and nothing else",
         ),
         ({**plain, "backups": [{"ring": "main"}]}, "Backup has to have ring, where"),
         ("[", "it is no JSON"),

@@ -1,6 +1,7 @@
 """The identity of who reads fleet metrics in Azure: what it is given, and its rights as the local Azure judges them."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 import pulumi
 import pytest
 from azure.core.exceptions import HttpResponseError
+from azure.core.rest import HttpRequest
 
 from components.addons.azure import fleet_metrics_role as role
 from components.addons.azure import team_roles
@@ -20,6 +22,7 @@ from fleet.model import Fleet
 from landbridge.drill import tested
 from landbridge.status import left
 from services.fleet_metrics import backups, drift
+from services.fleet_metrics.azure.bgp import Region as Bgp
 from services.fleet_metrics.azure.bucket import Bucket
 from services.fleet_metrics.azure.images import Region as Images
 from services.fleet_metrics.azure.quotas import Region as Quotas
@@ -39,7 +42,7 @@ from tests.local.azure.network_support import Place
 from tests.local.azure.support import SUBSCRIPTION, LocalAzure
 from tests.local.azure.test_galleries import Images as Gallery
 from tests.local.azure.test_storage import FILES, a_name
-from tests.local.azure.test_vpn import ends, hub  # noqa: F401
+from tests.local.azure.test_vpn import SITE, ends, hub  # noqa: F401
 
 CLUSTER = "south"
 PREFIXES = ("backups/south/", "restores/south/", "drift/south/")
@@ -106,6 +109,7 @@ def test_at_home_elsewhere_it_sees_connections_of_its_regions_and_nothing_else(f
     kinds = {id_: kind for kind, actions in role.ROLES.items() for id_, may in roles.items() if may == actions}
     assert {(kinds[one["roleDefinitionId"].rpartition("/")[2]], one["scope"]) for one in made[ASSIGNED]} == {
         (role.LINKS, role.group(fleet, SOUTH)),
+        (role.BGP, role.gateway(fleet, SOUTH)),
         (role.POOLS, role.group(fleet, SOUTH)),
         (role.QUOTAS, ids.subscription(fleet)),
         (role.FILES, role.shares(fleet, SOUTH)),
@@ -188,9 +192,36 @@ def test_it_is_told_which_part_of_a_connection_s_tunnels_is_up(
         other.up([made["id"]], NOW)
 
 
-def _key(connection: str) -> Any:
-    from azure.core.rest import HttpRequest
+def test_it_is_told_which_part_of_a_gateway_s_instances_speaks_bgp(
+    azure: LocalAzure,  # noqa: F811
+    group: str,  # noqa: F811
+    here: Place,  # noqa: F811
+    ends: Any,  # noqa: F811
+) -> None:
+    made = here.make("connections", "tunnel", properties=ends)
+    one, two = (here.get("publicIPAddresses", name)["properties"]["ipAddress"] for name in ("one", "two"))
+    hub, peer = here.path("virtualNetworkGateways", "hub"), SITE["bgpSettings"]["bgpPeeringAddress"]  # noqa: F811
+    client = looking(azure, group, *role.ROLES[role.BGP], scope=hub)
+    region, asked = Bgp(SOUTH, client), [(hub, peer), (hub, "169.254.21.9")]
+    for states, part_of in (
+        ({}, 0.0),
+        ({one: "Connected"}, 0.5),
+        ({one: "Connected", two: "Silent"}, 0.5),
+        ({one: "Connected", two: "Connected"}, 1.0),
+    ):
+        azure.own("tunnels", [made["id"], states])
+        assert region.speak(asked, time.time()) == {(hub, peer): part_of}, "of who is no peer nothing is told"
+    gone = here.path("virtualNetworkGateways", "none")
+    wide = Bgp(SOUTH, looking(azure, group, *role.ROLES[role.BGP]))
+    assert wide.speak([(gone, peer)], time.time()) == {}
+    gateway = HttpRequest("GET", f"https://management.azure.com{hub}", params={"api-version": "2024-05-01"})
+    assert client.send_request(gateway).status_code == 403, "what it is is another right"
+    other = Bgp(SOUTH, looking(azure, group, *role.ROLES[role.LINKS], scope=hub))
+    with pytest.raises(CloudError, match=f"{SOUTH}: .*AuthorizationFailed"):
+        other.speak(asked, time.time())
 
+
+def _key(connection: str) -> Any:
     address = f"https://management.azure.com{connection}/sharedkey"
     return HttpRequest("GET", address, params={"api-version": "2024-05-01"})
 

@@ -21,6 +21,7 @@ from components.control_plane import backups
 from components.control_plane.rings import RINGS
 from components.links import plan
 from components.links.aws.cross_cloud import cross_cloud_connections
+from components.links.azure.connections import other_ends
 from components.links.connections import connections
 from components.pools import labels
 from components.pools.names import Names
@@ -134,6 +135,20 @@ def test_connections_are_those_of_the_links_stack_between_the_cluster_s_places(w
     south = told(spec_of(world, "south"))["connections"]
     assert {(one["link"], one["place"]) for one in south} == {(f"{SOUTH}/us-west-2", "us-west-2")}
     assert told(bed.in_aws(bed.spec(cluster="main")))["connections"], "sites are linked with one cloud, too"
+
+
+def test_peers_are_the_sites_addresses_in_azure_s_connections(world: World) -> None:
+    found = told(spec_of(world, "main"))["peers"]
+    ends = {one.name: one.bgp_address for one in other_ends(world.fleet, world.plan, SOUTH) if one.site}
+    assert {one["connection"]: one["peer"] for one in found} == ends
+    assert ends
+    hub = Owner(world.fleet.fleet, world.fleet.owner, SOUTH).name("hub", 80)
+    assert {one["named"].rpartition("/providers/")[2] for one in found} == {
+        f"Microsoft.Network/virtualNetworkGateways/{hub}"
+    }
+    assert {(one["link"], one["place"], one["region"]) for one in found} == {(f"lab/{SOUTH}", "lab", SOUTH)}
+    assert told(spec_of(world, "south"))["peers"] == [], "it has no nodes at the site"
+    assert told(bed.in_aws(bed.spec(cluster="main")))["peers"] == []
 
 
 def test_quotas_are_those_that_its_pools_count_in_with_what_all_pools_of_the_region_may_use(world: World) -> None:
@@ -252,6 +267,7 @@ def test_its_program_takes_what_it_is_told_and_shows_its_metrics(example: AddOns
         "restores": [],
         "drift": [],
         "connections": [],
+        "peers": [],
         "quotas": [],
         "images": [],
         "shares": [],
