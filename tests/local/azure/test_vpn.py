@@ -130,7 +130,7 @@ def test_a_network_has_one_gateway(here: Place, hub: Any) -> None:
     assert here.refused("virtualNetworkGateways", "second", **second) == "InvalidRequestFormat"
 
 
-SITE = {
+SITE: dict[str, Any] = {
     "gatewayIpAddress": "192.0.2.1",
     "bgpSettings": {"asn": 64_800, "bgpPeeringAddress": "169.254.21.1"},
 }
