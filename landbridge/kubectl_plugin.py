@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from fleet.where import ENVIRONMENT as FLEET
 from landbridge.cluster.kept import CLUSTER
+from landbridge.local.meant import VARIABLE as LOCAL
 
 from . import cli
 
@@ -37,17 +38,5 @@ def mean(context: str | None) -> None:
     os.environ.setdefault(FLEET, str(meant.fleet))
     if os.environ[FLEET] == str(meant.fleet):
         os.environ.setdefault(CLUSTER, meant.cluster)
-    if meant.local:
-        sys.argv = with_local(sys.argv)
-
-
-def with_local(words: Sequence[str]) -> list[str]:
-    """The same with --local behind the command, if that takes it: a context of the local cloud is nowhere else."""
-    from landbridge.completion.tree import rows_by_words
-
-    known, end = rows_by_words(), 1
-    while " ".join(["landbridge", *words[1 : end + 1]]) in known and end < len(words):
-        end += 1
-    takes = any(one["label"] == "--local" for one in known[" ".join(["landbridge", *words[1:end]])]["parameters"])
-    said = words[end : words.index("--")] if "--" in words else words[end:]
-    return [*words[:end], *(["--local"] if takes and "--local" not in said else []), *words[end:]]
+        # A context of the local cloud is nowhere else, and one of a real cloud never there.
+        os.environ.setdefault(LOCAL, "1" if meant.local else "0")

@@ -102,7 +102,7 @@ def test_a_run_that_takes_many_at_once_wants_its_own_consent(said: Said, tmp_pat
     [
         (["publish", "x", "--region", "mars"], "has no region mars. Name one of: us-west-2"),
         (["publish", "x", "--site", "lab"], "--site wants --folder DIR.*--key FILE"),
-        (["promote", "x", "--site", "lab", "--local"], "name one of them"),
+        (["promote", "x", "--site", "lab", "--region", "us-west-2"], "name one of them"),
         (["promote", "x", "--folder", "y"], "--folder and --key go with --site"),
         (["rollback", "--site", "mars", "--folder", "y", "--key", "z"], "has no site mars. Its sites: "),
         (["list", "--local"], "--published alone"),

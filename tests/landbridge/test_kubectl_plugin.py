@@ -13,6 +13,7 @@ from landbridge import kubectl_plugin
 from landbridge.cluster import info, kubeconfig_exec, kubeconfig_merge
 from landbridge.cluster.kept import CLUSTER
 from landbridge.cluster.kubeconfig_exec import Meant
+from landbridge.local.meant import VARIABLE as LOCAL
 from tests.landbridge.cluster.test_cluster import OUTPUTS
 
 ROOT = Path(__file__).parents[2]
@@ -72,21 +73,26 @@ def test_kubectl_finds_it(kubeconfig: Path) -> None:
 
 def test_the_contexts_fleet_and_cluster_are_meant(kubeconfig: Path) -> None:
     # The fleet is refused for want of a ledger: so much of it was read, from a folder that has none above it.
-    assert "fleet.lock.yaml" in kubectl(kubeconfig, "landbridge", "plan", "--check").stderr
+    assert "fleet.lock.yaml" in kubectl(kubeconfig, "landbridge", "plan", "--check").stdout
     said = kubectl(kubeconfig, "landbridge", "plan", "--check", **{FLEET: "/nowhere/fleet.yaml"}).stderr
     assert "/nowhere/fleet.yaml" in said
 
 
-def meant(monkeypatch: pytest.MonkeyPatch, file: Path, *words: str) -> tuple[str | None, str | None, list[str]]:
-    for name in (FLEET, CLUSTER):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("KUBECONFIG", str(file))
+def meant(
+    monkeypatch: pytest.MonkeyPatch, file: Path, *words: str, **environment: str
+) -> tuple[str | None, str | None, list[str]]:
+    for name in (FLEET, CLUSTER, LOCAL):
+        # What it has not set itself it does not take back.
+        monkeypatch.setenv(name, "")
+        del os.environ[name]
+    for name, value in {**environment, "KUBECONFIG": str(file)}.items():
+        monkeypatch.setenv(name, value)
     context, rest = kubectl_plugin.context_of(words)
     monkeypatch.setattr(sys, "argv", ["landbridge", *rest])
     kubectl_plugin.mean(context)
     found = os.environ.get(FLEET), os.environ.get(CLUSTER), sys.argv[1:]
     for name in (FLEET, CLUSTER):
-        monkeypatch.delenv(name, raising=False)
+        os.environ.pop(name, None)
     return found
 
 
@@ -104,18 +110,16 @@ def test_a_context_of_somebody_else_means_nothing(tmp_path: Path, monkeypatch: p
     assert meant(monkeypatch, tmp_path / "none", "status") == (None, None, ["status"])
 
 
-@pytest.mark.parametrize(
-    ("line", "with_local"),
-    [
-        ("pool roll gpu", "pool roll --local gpu"),
-        ("run --gpus 8 -- train --local", "run --local --gpus 8 -- train --local"),
-        ("status --local", "status --local"),
-        ("plan --check", "plan --check"),
-        ("", ""),
-    ],
-)
-def test_a_context_of_the_local_cloud_is_nowhere_else(line: str, with_local: str) -> None:
-    assert kubectl_plugin.with_local(["landbridge", *line.split()]) == ["landbridge", *with_local.split()]
+@pytest.mark.parametrize(("local", "said"), [(True, "1"), (False, "0")])
+def test_a_context_says_which_world_it_is_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, local: bool, said: str
+) -> None:
+    file = tmp_path / "config"
+    meant_there = Meant(tmp_path / "fleet.yaml", "one", local=local)
+    kubeconfig_merge.merge(kubeconfig_exec.config(info.of(OUTPUTS, "one", ""), meant_there, "one", None), [file])
+    for before, after in ((None, said), ("1", "1"), ("0", "0")):
+        meant(monkeypatch, file, "status", **({LOCAL: before} if before else {}))
+        assert os.environ[LOCAL] == after
 
 
 def test_without_a_cluster_on_the_line_the_environment_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

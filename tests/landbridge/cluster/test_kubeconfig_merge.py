@@ -53,7 +53,11 @@ def test_a_first_one_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
     told = seen([file])
     assert told[""] == "example-main"
-    assert told["example-main"]["exec"]["args"][-6:] == ["kubeconfig", "credential", *MEANT.options]
+    assert told["example-main"]["exec"]["args"][-2 - len(MEANT.options) :] == [
+        "kubeconfig",
+        "credential",
+        *MEANT.options,
+    ]
     assert [one.name for one in file.parent.iterdir()] == ["config"]
 
 
