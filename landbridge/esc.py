@@ -101,7 +101,8 @@ def by_pulumi(command: str, environment: Mapping[str, str]) -> Open:
         except subprocess.TimeoutExpired:
             raise refusal(name, f"no answer in {SECONDS:.0f} s") from None
         if done.returncode:
-            raise refusal(name, done.stderr.strip().removeprefix("error: "))
+            said = done.stderr.strip().rpartition("error: ")[2]
+            raise refusal(name, " ".join(said.split()).rstrip("."))
         found: Mapping[str, Any] = json.loads(done.stdout)
         return found
 

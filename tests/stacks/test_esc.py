@@ -21,9 +21,9 @@ STATE = "{backend: https://pulumi.example.com, secrets: default, organization: e
 NAME, VARIABLE = "example/fleet/credentials", "AWS_SESSION_TOKEN"
 PROGRAM = """\
 import pulumi
+from fleet.world import current
 from stacks import engine_calls
 engine_calls.begin()
-from fleet.world import current
 pulumi.export("domain", current().fleet.domain)
 """
 
