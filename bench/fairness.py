@@ -159,7 +159,7 @@ def seed(kube: Server, team: str, other: str, pods: int) -> None:
     admin = person(kube, "admin", "system:masters")
     for space in (namespace(team), namespace(other)):
         call(admin.line(), "POST", "/api/v1/namespaces", {"metadata": {"name": space}})
-        rights = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "edit"}
+        rights = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"}
         who = [{"kind": "Group", "name": name} for name in (group(other), f"system:serviceaccounts:{namespace(team)}")]
         binding = {"metadata": {"name": "all"}, "roleRef": rights, "subjects": who}
         call(admin.line(), "POST", f"/apis/rbac.authorization.k8s.io/v1/namespaces/{space}/rolebindings", binding)
