@@ -31,18 +31,18 @@ def test_one_that_prometheus_would_not_take_is_told_with_file_and_line(tmp_path:
 def test_without_promtool_names_are_looked_at_and_queries_are_said_to_be_unread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(own_alarms, "BIN", tmp_path)
+    monkeypatch.setattr(own_alarms.installation, "BIN", tmp_path)
     monkeypatch.setenv("PATH", "")
     told = said(tmp_path, "GPUXid: {when: up == 0, says: It is so.}")
     assert "alarm GPUXid is one that comes with the clusters" in told
-    assert "promtool is neither in .landbridge/bin nor on the PATH" in capsys.readouterr().err
+    assert "promtool is missing: it is neither in .landbridge/bin nor on the PATH" in capsys.readouterr().err
     own_alarms.check(world(tmp_path, "Typo: {when: sum by node (up) > 1, says: It is so.}"))
 
 
 def test_a_fleet_without_any_asks_for_no_program(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(own_alarms, "BIN", tmp_path)
+    monkeypatch.setattr(own_alarms.installation, "BIN", tmp_path)
     monkeypatch.setenv("PATH", "")
     own_alarms.check(world(tmp_path))
     assert not capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_the_cluster_s_machines_are_looked_at_in_their_own_cloud(
 
     monkeypatch.setattr(inputs, "region_outputs", outputs)
     monkeypatch.setattr(inputs, "cluster_outputs", outputs)
-    monkeypatch.setattr(inputs, "provider", lambda _world, region: region)
+    monkeypatch.setattr(inputs.providers, "of", lambda _fleet, region: region)
     monkeypatch.setattr(inputs.tls, "Provider", lambda name: name)
     monkeypatch.setattr(inputs.versions, "check_follows", check)
     world = current(ROOT / "fleet.yaml")
