@@ -68,7 +68,7 @@ def test_it_promises_less_than_the_type_is_sold_with() -> None:
 
 def test_nobody_guesses_a_machine_s_size() -> None:
     site, cloud = (next(one for one in specs() if one.site == at_site) for at_site in (True, False))
-    odd = cloud._replace(hardware=cloud.hardware._replace(shape="x9.huge"))
+    odd = cloud._replace(hardware=cloud.hardware._replace(shape="x9.huge", size=None))
     for spec in (site, odd):
         with pytest.raises(ValueError, match="nobody can tell what a new machine"):
             node_template.template(spec, ZONE)
