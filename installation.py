@@ -50,6 +50,13 @@ STATE, PROGRAMS = state(), programs()
 BIN = PROGRAMS / "bin"
 
 
+def found(program: str) -> str | None:
+    """In BIN, then on the PATH."""
+    import shutil  # few commands look, and all import this
+
+    return shutil.which(program, path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}")
+
+
 def missing(program: str, set_up: str = "") -> str:
     """An error of commands that look for a program in BIN, then on the PATH."""
     looked = ".landbridge/bin" if CHECKOUT else BIN

@@ -1,12 +1,8 @@
 """The fleet's own alarms, before anything is begun: here promtool has to be there."""
 
-import os
-import shutil
-
 import installation
 from fleet.world import World
 from landbridge.errors import UsageError
-from local.kubernetes import BIN
 from stacks import own_alarms_check
 
 
@@ -18,7 +14,6 @@ def check(world: World) -> None:
 
 def program() -> str:
     """promtool: that of set-up, else the one on the PATH. Raises UsageError."""
-    found = shutil.which("promtool", path=f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}")
-    if found is None:
+    if (found := installation.found("promtool")) is None:
         raise UsageError(installation.missing("promtool", installation.SETUP_LOCAL))
     return found

@@ -1,8 +1,5 @@
 """The fleet's own alarms in a run of Pulumi's own, which nothing has read before."""
 
-import os
-import shutil
-
 import pulumi
 
 import installation
@@ -20,7 +17,7 @@ def check(world: World) -> None:
     """Raises RunError for those that Prometheus would not take, with file and line."""
     if not own_alarms_check.of_fleet(world):
         return
-    promtool = shutil.which("promtool", path=f"{installation.BIN}{os.pathsep}{os.environ.get('PATH', '')}")
+    promtool = installation.found("promtool")
     if promtool is None:
         pulumi.log.warn(UNREAD)
     try:

@@ -63,7 +63,7 @@ def test_the_remedy_is_taken(tmp_path: Path) -> None:
 def test_without_any_nothing_is_asked_and_with_some_promtool_must_be_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_alarms, "BIN", tmp_path)
+    monkeypatch.setattr(own_alarms.installation, "BIN", tmp_path)
     monkeypatch.setenv("PATH", "")
     own_alarms.check(world(tmp_path))
     with pytest.raises(UsageError, match=r"promtool is missing: .+ Run `make setup`\."):
