@@ -170,14 +170,19 @@ def _listed(container: Any, prefix: str) -> list[str]:
     return list(container.list_blob_names(name_starts_with=prefix))
 
 
+def connected(here: Place, ends: Any) -> tuple[dict[str, Any], str, str]:  # noqa: F811
+    """A connection, and the addresses of the gateway's two instances."""
+    one, two = (here.get("publicIPAddresses", name)["properties"]["ipAddress"] for name in ("one", "two"))
+    return here.make("connections", "tunnel", properties=ends), one, two
+
+
 def test_it_is_told_which_part_of_a_connection_s_tunnels_is_up(
     azure: LocalAzure,  # noqa: F811
     group: str,  # noqa: F811
     here: Place,  # noqa: F811
     ends: Any,  # noqa: F811
 ) -> None:
-    made = here.make("connections", "tunnel", properties=ends)
-    one, two = (here.get("publicIPAddresses", name)["properties"]["ipAddress"] for name in ("one", "two"))
+    made, one, two = connected(here, ends)
     client = looking(azure, group, *role.ROLES[role.LINKS], scope=here.id)
     region, missing = Region(SOUTH, client), here.path("connections", "none")
     assert region.up([made["id"], missing], NOW) == {made["id"]: 0.0, missing: 0.0}
@@ -198,8 +203,7 @@ def test_it_is_told_which_part_of_a_gateway_s_instances_speaks_bgp(
     here: Place,  # noqa: F811
     ends: Any,  # noqa: F811
 ) -> None:
-    made = here.make("connections", "tunnel", properties=ends)
-    one, two = (here.get("publicIPAddresses", name)["properties"]["ipAddress"] for name in ("one", "two"))
+    made, one, two = connected(here, ends)
     hub, peer = here.path("virtualNetworkGateways", "hub"), SITE["bgpSettings"]["bgpPeeringAddress"]  # noqa: F811
     client = looking(azure, group, *role.ROLES[role.BGP], scope=hub)
     region, asked = Bgp(SOUTH, client), [(hub, peer), (hub, "169.254.21.9")]
