@@ -9,6 +9,8 @@ from .logins import by_certificate
 from .model import Fleet
 
 Wrong = tuple[tuple[str | int, ...], str, str]
+# Of operators, in the certificate of the administrator.
+ADMINS = "landbridge:admins"
 # Of a team, in each certificate of its people.
 GROUP = "landbridge:team:"
 CURVES = {"nistp256": 65, "nistp384": 97, "nistp521": 133}

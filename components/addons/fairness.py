@@ -7,7 +7,7 @@ people share one of them, as pods of all namespaces share another. There one tea
 from collections.abc import Iterator
 
 from fleet.monitoring import SPACE as MONITORING
-from fleet.people import group
+from fleet.people import ADMINS, group
 from fleet.team_storage import namespace
 
 from . import controllers
@@ -27,8 +27,6 @@ QUEUES, HAND, WAITING = 32, 4, 50
 OPERATORS_PLACE, PLATFORM_PLACE, TEAMS_PLACE = 950, 960, 1000
 # Its level of Kubernetes' own for what keeps a cluster going.
 PLATFORM_LEVEL = "workload-high"
-# As certificates of operators have it, and as people of the team that owns the fleet do: landbridge/access.
-ADMINS = "landbridge:admins"
 
 
 def manifests(spec: AddOnsSpec) -> list[Manifest]:

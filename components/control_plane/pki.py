@@ -6,6 +6,8 @@ nothing to etcd, and a member of the events cluster can't join the main one.
 
 from typing import Literal, NamedTuple
 
+from fleet.people import ADMINS
+
 from .machines import ClusterSpec, Machine
 
 Authority = Literal["kubernetes", "front-proxy", "etcd-clients", "etcd-main-peers", "etcd-events-peers"]
@@ -81,7 +83,7 @@ def break_glass(spec: ClusterSpec) -> Certificate:
 def admin(spec: ClusterSpec) -> Certificate:
     """What the command line's own calls go by; RBAC binds its group to cluster-admin, and can take that back."""
     name = f"{spec.name}-admin"
-    return Certificate(name, "kubernetes", "landbridge-admin", CLIENT, "/dev/null", organization="landbridge:admins")
+    return Certificate(name, "kubernetes", "landbridge-admin", CLIENT, "/dev/null", organization=ADMINS)
 
 
 class Generations(NamedTuple):

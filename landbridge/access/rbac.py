@@ -8,9 +8,9 @@ from typing import Any
 
 from fleet.maintenance import GROUP, PLURAL
 from fleet.model import Fleet
+from fleet.people import ADMINS
 from fleet.team_storage import namespace
 
-ADMINS = "landbridge:admins"
 PERSON, TEAM, EXPIRES = "landbridge/person", "landbridge/team", "landbridge/expires"
 MANAGED = {"app.kubernetes.io/managed-by": "landbridge"}
 LOOK = "landbridge:look"

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+from fleet.people import ADMINS
 from fleet.world import World
 from landbridge.access import rbac
 from landbridge.errors import LandbridgeError
@@ -86,7 +87,7 @@ def boot_states(session: Session) -> dict[str, str]:
 
 def bind(session: Session, admin: Kube, note: Tell) -> None:
     """Binds the admins' group, once and with the break-glass credential, then brings the teams' part up to date."""
-    command = ("get", "--raw", f"/apis/{rbac.RBAC}/v1/clusterrolebindings/{rbac.ADMINS}")
+    command = ("get", "--raw", f"/apis/{rbac.RBAC}/v1/clusterrolebindings/{ADMINS}")
     result = admin.run(*command)
     if result.code != 0:
         error = KubeError(f"{session.info.name}: the admins' binding can't be read: {result.why}", result)

@@ -9,7 +9,7 @@ import pytest
 
 from components.addons import fairness
 from components.addons.spec import AddOnsSpec
-from fleet.people import group
+from fleet.people import ADMINS, group
 from fleet.team_storage import namespace
 from tests.components.addons import bed
 from tests.support.apiserver import HERE, Server
@@ -44,7 +44,7 @@ def test_each_ones_requests_are_of_their_level(installed: Server, example: AddOn
     expected = {
         ("someone", group(team)): f"landbridge-{namespace(team)}",
         account(namespace(team), "default"): f"landbridge-{namespace(team)}",
-        ("admin", fairness.ADMINS): "landbridge-operators",
+        ("admin", ADMINS): "landbridge-operators",
         ("head", group(owner)): "landbridge-operators",
         account("landbridge-runs", "kueue"): fairness.PLATFORM_LEVEL,
         account("kube-system", "recorder"): fairness.PLATFORM_LEVEL,
